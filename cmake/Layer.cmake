@@ -1,0 +1,52 @@
+# What every target of ours is compiled with.
+add_library(regroup_flags INTERFACE)
+target_compile_options(regroup_flags INTERFACE -Wall -Wextra -Wpedantic $<$<BOOL:${REGROUP_WERROR}>:-Werror>
+  # The same bits with and without fused multiply-add, so that machines agree.
+  -ffp-contract=off)
+if(REGROUP_SANITIZE)
+  target_compile_options(regroup_flags INTERFACE -fsanitize=${REGROUP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(regroup_flags INTERFACE -fsanitize=${REGROUP_SANITIZE})
+endif()
+
+# regroup_layer(NAME SOURCES a.cpp ... HEADERS a.h ... [PRIVATE_HEADERS not installed] [USES lower layers] [LINKS libraries])
+#
+# One folder of regroup/ as the library target regroup::NAME. Its headers are seen as "regroup/NAME/x.h" by the layers
+# that use it and by no other: each layer has an include folder of its own that holds nothing but a link to its source.
+function(regroup_layer NAME)
+  cmake_parse_arguments(LAYER "" "" "SOURCES;HEADERS;PRIVATE_HEADERS;USES;LINKS" ${ARGN})
+  set(view ${PROJECT_BINARY_DIR}/include/${NAME})
+  file(MAKE_DIRECTORY ${view}/regroup)
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/regroup/${NAME} SYMBOLIC)
+
+  add_library(regroup_${NAME} STATIC ${LAYER_SOURCES} ${LAYER_HEADERS} ${LAYER_PRIVATE_HEADERS})
+  add_library(regroup::${NAME} ALIAS regroup_${NAME})
+  set_target_properties(regroup_${NAME} PROPERTIES EXPORT_NAME ${NAME} POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(regroup_${NAME} PUBLIC cxx_std_20)
+  target_include_directories(regroup_${NAME} PUBLIC
+    $<BUILD_INTERFACE:${view}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  list(TRANSFORM LAYER_USES PREPEND regroup_)
+  target_link_libraries(regroup_${NAME} PUBLIC ${LAYER_USES} PRIVATE $<BUILD_INTERFACE:regroup_flags> ${LAYER_LINKS})
+
+  install(TARGETS regroup_${NAME} EXPORT ${LAYER_EXPORT_SET} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${LAYER_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/regroup/${NAME})
+endfunction()
+
+# Compiles SOURCE into a layer for any processor (namespace baseline) and, on x86-64, for AVX2 (namespace avx2) as well;
+# regroup/core/simd.h chooses at run time.
+function(regroup_kernels NAME SOURCE)
+  set(variants baseline)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(APPEND variants avx2)
+  endif()
+  foreach(variant ${variants})
+    set(object regroup_${NAME}_${variant})
+    add_library(${object} OBJECT ${SOURCE})
+    set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_compile_definitions(${object} PRIVATE REGROUP_KERNELS=${variant})
+    # -Wno-psabi: vectors are passed between functions of this one file only, so their calling convention is nobody's affair.
+    target_compile_options(${object} PRIVATE -O3 -Wno-psabi $<$<STREQUAL:${variant},avx2>:-mavx2>)
+    target_include_directories(${object} PRIVATE $<TARGET_PROPERTY:regroup_${NAME},INTERFACE_INCLUDE_DIRECTORIES>)
+    target_link_libraries(${object} PRIVATE regroup_flags)
+    target_sources(regroup_${NAME} PRIVATE $<TARGET_OBJECTS:${object}>)
+  endforeach()
+endfunction()

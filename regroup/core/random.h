@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace regroup {
+
+/// What random numbers are for. Part of a stream's key, so that two uses never share numbers; a value is never reused.
+enum class Purpose : std::uint32_t {
+  selection = 1,    ///< which samples an RML estimate draws, and their groups
+  label_noise = 2,  ///< which labels are flipped, and to what
+  projection = 3,   ///< the random directions of instance-dependent noise
+  synthetic = 4,    ///< made-up data in tests and benchmarks
+};
+
+/// A stream of random numbers. The stream is its key: the same seed, purpose, epoch and index give the same numbers on
+/// any thread and machine, and different keys give independent streams. Philox4x32-10; satisfies
+/// UniformRandomBitGenerator.
+class Stream {
+ public:
+  using result_type = std::uint32_t;
+
+  Stream(std::uint64_t seed, Purpose purpose, std::uint32_t epoch = 0, std::uint32_t index = 0)
+      : seed_(seed), purpose_(static_cast<std::uint32_t>(purpose)), epoch_(epoch), index_(index) {}
+
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
+
+  result_type operator()() {
+    if (used_ == batch_.size()) refill();
+    return batch_[used_++];
+  }
+
+  std::uint64_t bits64() {
+    const std::uint64_t high = (*this)();
+    return high << 32 | (*this)();
+  }
+
+  /// Uniform in [0, 1), with 53 random bits.
+  double uniform() { return static_cast<double>(bits64() >> 11) * 0x1p-53; }
+
+  /// Uniform over 0 .. count - 1; count is at least 1. Exact: no value is favoured.
+  std::uint32_t below(std::uint32_t count);
+
+  /// Normal with mean 0 and deviation 1.
+  double normal();
+
+  /// Fills whole batches from here on; what is left of the current batch is dropped. The size is rounded up to
+  /// `batch_words`, so the span must have room for that.
+  void fill(std::span<std::uint32_t> words);
+
+  /// The numbers come in batches of eight Philox blocks, word 0 of the eight first, then word 1, 2 and 3: the order in
+  /// which a vector unit makes them.
+  static constexpr std::size_t batch_words = 32;
+
+ private:
+  void refill();
+
+  std::uint64_t seed_;
+  std::uint32_t purpose_;
+  std::uint32_t epoch_;
+  std::uint32_t index_;
+  std::uint32_t block_ = 0;
+  std::size_t used_ = batch_words;
+  alignas(32) std::array<std::uint32_t, batch_words> batch_;
+};
+
+}  // namespace regroup

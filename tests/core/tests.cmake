@@ -1,0 +1,2 @@
+regroup_test(core parallel_test.cpp random_test.cpp)
+target_include_directories(core_test SYSTEM PRIVATE ${RANDOM123_INCLUDE_DIR})

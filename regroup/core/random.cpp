@@ -26,16 +26,6 @@ void Stream::fill(std::span<std::uint32_t> words) {
   used_ = batch_words;
 }
 
-std::uint32_t Stream::below(std::uint32_t count) {
-  // Lemire's method: the high word of a product, rejecting the few low words that would favour some values.
-  std::uint64_t product = static_cast<std::uint64_t>((*this)()) * count;
-  if (static_cast<std::uint32_t>(product) < count) {
-    const std::uint32_t bias = -count % count;
-    while (static_cast<std::uint32_t>(product) < bias) product = static_cast<std::uint64_t>((*this)()) * count;
-  }
-  return static_cast<std::uint32_t>(product >> 32);
-}
-
 double Stream::normal() {
   // Box-Muller; 1 - u keeps the logarithm away from 0. The second value is dropped, so that a stream has no hidden
   // state.

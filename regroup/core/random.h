@@ -42,7 +42,15 @@ class Stream {
   double uniform() { return static_cast<double>(bits64() >> 11) * 0x1p-53; }
 
   /// Uniform over 0 .. count - 1; count is at least 1. Exact: no value is favoured.
-  std::uint32_t below(std::uint32_t count);
+  std::uint32_t below(std::uint32_t count) {
+    // Lemire's method: the high word of a product, rejecting the few low words that would favour some values.
+    std::uint64_t product = static_cast<std::uint64_t>((*this)()) * count;
+    if (static_cast<std::uint32_t>(product) < count) {
+      const std::uint32_t bias = -count % count;
+      while (static_cast<std::uint32_t>(product) < bias) product = static_cast<std::uint64_t>((*this)()) * count;
+    }
+    return static_cast<std::uint32_t>(product >> 32);
+  }
 
   /// Normal with mean 0 and deviation 1.
   double normal();

@@ -1,0 +1,56 @@
+#include "regroup/rml/class_sampler.h"
+
+namespace regroup {
+namespace {
+
+/// One try of the alias table takes about as long as ten samples of the race (`make bench ONLY=estimator`).
+constexpr double race_samples_per_try = 10;
+
+DrawAlgorithm cheaper(std::span<const float> losses, double count, const SelectionOptions& options) {
+  std::vector<double> exponents;
+  exponents.reserve(losses.size());
+  for (const float loss : losses) exponents.push_back(processed_loss(loss, options));
+  const double samples_of_race = static_cast<double>(losses.size()) / race_samples_per_try;
+  // At least as many tries as samples: nothing to solve where those are too many already.
+  if (count > samples_of_race) return DrawAlgorithm::race;
+  return race_end(exponents, count).tries < samples_of_race ? DrawAlgorithm::alias : DrawAlgorithm::race;
+}
+
+std::variant<AliasSampler, RaceSampler> make_sampler(std::span<const float> losses, int groups, int per_group,
+                                                     const SelectionOptions& options, DrawAlgorithm algorithm) {
+  if (algorithm == DrawAlgorithm::automatic)
+    algorithm = cheaper(losses, static_cast<double>(groups) * per_group, options);
+  if (algorithm == DrawAlgorithm::alias) return AliasSampler(losses, groups, per_group, options);
+  return RaceSampler(losses, groups, per_group, options);
+}
+
+}  // namespace
+
+ClassSampler::ClassSampler(std::span<const float> losses, int groups, int per_group, const SelectionOptions& options,
+                           DrawAlgorithm algorithm)
+    : per_group_(per_group), sampler_(make_sampler(losses, groups, per_group, options, algorithm)) {}
+
+DrawAlgorithm ClassSampler::algorithm() const {
+  return std::holds_alternative<AliasSampler>(sampler_) ? DrawAlgorithm::alias : DrawAlgorithm::race;
+}
+
+void ClassSampler::draw_means(Stream& stream, DrawScratch& scratch, std::span<double> means) const {
+  std::visit(
+      [&](const auto& sampler) {
+        sampler.draw(stream, scratch);
+        sampler.group_sums(scratch, means);
+      },
+      sampler_);
+  for (double& mean : means) mean /= per_group_;
+}
+
+std::vector<Drawn> ClassSampler::draw(Stream& stream, DrawScratch& scratch) const {
+  return std::visit(
+      [&](const auto& sampler) {
+        sampler.draw(stream, scratch);
+        return sampler.drawn(scratch);
+      },
+      sampler_);
+}
+
+}  // namespace regroup

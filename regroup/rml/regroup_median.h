@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "regroup/rml/class_index.h"
+#include "regroup/rml/class_sampler.h"
+#include "regroup/rml/selection.h"
+#include "regroup/stats/noise_rate.h"
+
+namespace regroup {
+
+/// k: how many samples of its class each of the n groups of an estimate has.
+struct DrawSize {
+  enum class Kind {
+    automatic,  ///< by the noise rate that the losses show (see draw_size.h)
+    per_group,  ///< k itself, or what the class has for it: floor(m / n)
+    share,      ///< this share of the class in all groups together
+  };
+  Kind kind = Kind::automatic;
+  double value = 0;
+
+  static DrawSize automatic() { return {}; }
+  static DrawSize per_group(int k) { return {Kind::per_group, static_cast<double>(k)}; }
+  static DrawSize share(double of_class) { return {Kind::share, of_class}; }
+};
+
+struct RegroupOptions {
+  int groups = 6;  ///< n, even
+  DrawSize draw;
+  SelectionOptions selection;
+  bool median = true;  ///< false: the ablation without median, the mean of all selected losses
+  std::uint64_t seed = 0;
+  DrawAlgorithm algorithm = DrawAlgorithm::automatic;
+};
+
+/// What one pass over the losses decided.
+struct RegroupReport {
+  std::optional<NoiseRate> noise_rate;  ///< estimated from the losses, where k is automatic
+  std::vector<int> per_group;           ///< k of each class; 0 where there is nothing to draw
+};
+
+/// The Regroup Median Loss of every sample, steps 2 to 6 of the method: a robust estimate of the loss from the recorded
+/// losses of the samples with the same label.
+///
+///     RegroupMedian rml(ClassIndex(labels, 10), {.draw = DrawSize::per_group(200), .seed = 7});
+///     rml.weights(book.losses(), epoch, weights);  // in the next epoch the loss of sample i is weights[i] times its
+///     loss
+///
+/// The same numbers come out on any number of threads, and for a part of the samples as for all of them.
+class RegroupMedian {
+ public:
+  /// Throws UserError where an option is out of its bounds.
+  RegroupMedian(ClassIndex classes, RegroupOptions options, int threads = 1);
+
+  /// Step 5, Eq. 4: out[i] = median(w_1, ..., w_n, losses[i]), each sample with its own draw, anew each epoch. `losses`
+  /// has one value a sample, LossBook::unrecorded where there is none. Where there is nothing to draw (fewer than n
+  /// recorded samples in the class) or no loss, the loss itself comes back. Throws UserError that names the sample
+  /// where a loss is negative or not finite.
+  RegroupReport estimates(std::span<const float> losses, std::uint32_t epoch, std::span<float> out) const;
+
+  /// Step 6: out[i] = min(1, estimate / loss), and 1 where the loss is 0 or was not recorded.
+  RegroupReport weights(std::span<const float> losses, std::uint32_t epoch, std::span<float> out) const;
+
+  /// The same where only some samples are asked for: out[i] belongs to samples[i].
+  RegroupReport weights(std::span<const float> losses, std::uint32_t epoch, std::span<const std::uint32_t> samples,
+                        std::span<float> out) const;
+
+  const ClassIndex& classes() const { return classes_; }
+
+ private:
+  struct Tables;
+  Tables make_tables(std::span<const float> losses) const;
+  void for_each_estimate(const Tables& tables, std::span<const float> losses, std::uint32_t epoch,
+                         std::span<const std::uint32_t> samples,
+                         const std::function<void(std::size_t i, double estimate)>& use) const;
+
+  ClassIndex classes_;
+  RegroupOptions options_;
+  int threads_;
+};
+
+}  // namespace regroup

@@ -1,0 +1,28 @@
+#include "cli.h"
+
+#include <fmt/format.h>
+
+namespace regroup {
+namespace {
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+std::string parse_error_sentence(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  const std::string command = chosen.empty() ? "regroup" : "regroup " + chosen.front()->get_name();
+  std::string message = first_line(error.what());
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    message = fmt::format("'{}' is not known here", message.substr(message.rfind(": ") + 2));
+    if (chosen.empty()) {
+      std::string names;
+      for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+        names += (names.empty() ? "" : ", ") + sub->get_name();
+      message += "; the commands are " + names;
+    }
+  }
+  return fmt::format("{}; see '{} --help'", message, command);
+}
+
+}  // namespace regroup

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace regroup {
+
+/// The whole command with its subcommands. A subcommand is one file that adds itself here: flags, and as its callback
+/// the library call.
+void add_noise_command(CLI::App& app);
+void add_completion_command(CLI::App& app);
+
+/// A parse error as one sentence that says where to look.
+std::string parse_error_sentence(const CLI::App& app, const CLI::ParseError& error);
+
+/// What a shell needs to complete the command's flags and values: the text of a bash or zsh script.
+std::string completion_script(const CLI::App& app, const std::string& shell);
+
+}  // namespace regroup

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace regroup::bench {
+
+/// Figures by name, as they go into bench.json.
+using Figures = std::map<std::string, double>;
+
+/// Seconds that a call takes.
+double seconds(const std::function<void()>& call);
+
+/// Calls both in turn, `rounds` times, and gives the median of seconds of `slow` over seconds of `fast`. Machines are
+/// shared: two times taken side by side have a ratio that means something, one time alone has not. A first, uncounted
+/// round warms up.
+double time_ratio(int rounds, const std::function<double()>& slow, const std::function<double()>& fast);
+
+void bench_estimator(Figures& figures);
+
+}  // namespace regroup::bench

@@ -1,0 +1,63 @@
+// regroup_bench OUTPUT [GROUP]: runs all benchmarks or one group and writes the figures as one flat JSON object.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <vector>
+
+#include "bench.h"
+
+namespace regroup::bench {
+
+double seconds(const std::function<void()>& call) {
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double time_ratio(int rounds, const std::function<double()>& slow, const std::function<double()>& fast) {
+  slow();
+  fast();
+  std::vector<double> ratios;
+  for (int round = 0; round < rounds; ++round) {
+    const double slow_seconds = slow();
+    ratios.push_back(slow_seconds / fast());
+  }
+  const auto middle = ratios.begin() + rounds / 2;
+  std::nth_element(ratios.begin(), middle, ratios.end());
+  return *middle;
+}
+
+}  // namespace regroup::bench
+
+int main(int argc, char** argv) {
+  using regroup::bench::Figures;
+  const std::map<std::string, void (*)(Figures&)> groups = {{"estimator", regroup::bench::bench_estimator}};
+  const std::string only = argc > 2 ? argv[2] : "";
+  if (argc < 2 || (!only.empty() && !groups.contains(only))) {
+    std::string names;
+    for (const auto& [name, run] : groups) names += " " + name;
+    fmt::print(stderr, "usage: regroup_bench OUTPUT [GROUP]; groups:{}\n", names);
+    return 2;
+  }
+
+  Figures figures;
+  for (const auto& [name, run] : groups)
+    if (only.empty() || only == name) run(figures);
+
+  std::ofstream out(argv[1]);
+  out << "{\n";
+  std::string separator;
+  for (const auto& [name, value] : figures) {
+    out << separator << fmt::format("  \"{}\": {:.6g}", name, value);
+    separator = ",\n";
+  }
+  out << "\n}\n";
+  out.close();
+  if (!out) {
+    fmt::print(stderr, "{}: cannot write the figures\n", argv[1]);
+    return 1;
+  }
+}

@@ -1,0 +1,34 @@
+#include "regroup/nn/engine.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <torch/cuda.h>
+#include <torch/version.h>
+
+#include <string_view>
+
+namespace regroup {
+namespace {
+
+bool cpu_has_bf16() {
+#if defined(__x86_64__)
+  // Every processor with AMX tiles for bf16 has the AVX-512 instructions for it too.
+  return __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+EngineInfo engine_info() {
+  const bool debian = std::string_view(REGROUP_TORCH_NAME) == "debian";
+  const auto devices = torch::cuda::is_available() ? torch::cuda::device_count() : 0;
+  return {debian ? "libtorch (Debian)" : "PyTorch (Python)", TORCH_VERSION,
+          devices > 0 ? fmt::format("cuda ({} device{})", devices, devices > 1 ? "s" : "") : "cpu",
+          cpu_has_bf16() ? "bf16" : "fp32", at::get_num_threads()};
+}
+
+void set_engine_threads(int threads) { at::set_num_threads(threads); }
+
+}  // namespace regroup

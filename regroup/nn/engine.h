@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+namespace regroup {
+
+/// What this program computes with.
+struct EngineInfo {
+  std::string name;           ///< "libtorch (Debian)" or "PyTorch (Python)"
+  std::string version;        ///< of its headers; Debian's 1.13.1 calls itself 1.13.0
+  std::string device;         ///< "cpu", or "cuda" with the number of devices
+  std::string cpu_precision;  ///< the fastest precision that the processor does natively: "bf16" or "fp32"
+  int threads = 1;            ///< that the engine and our own loops use
+};
+
+EngineInfo engine_info();
+
+/// Makes the engine use so many threads; Debian's libtorch starts with one.
+void set_engine_threads(int threads);
+
+}  // namespace regroup

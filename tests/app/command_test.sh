@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# command_test.sh REGROUP: exit codes, one-sentence errors, help, completion and the noise command.
+set -euo pipefail
+regroup=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+# expect CODE PATTERN ARGUMENTS...: the exit code, and an extended regular expression in what is printed.
+expect() {
+  local code=$1 pattern=$2 output status=0
+  shift 2
+  output=$("$regroup" "$@" 2>&1) || status=$?
+  [ "$status" = "$code" ] || fail "regroup $*: exit code $status, expected $code: $output"
+  grep -qE -- "$pattern" <<<"$output" || fail "regroup $*: no '$pattern' in: $output"
+}
+
+# mistake PATTERN ARGUMENTS...: exit code 2 and one line on standard error, nothing on standard output.
+mistake() {
+  local pattern=$1
+  shift
+  expect 2 "^regroup: .*$pattern" "$@"
+  local lines
+  lines=$({ "$regroup" "$@" 2>&1 >/dev/null || true; } | wc -l)
+  [ "$lines" = 1 ] || fail "regroup $*: $lines lines on standard error"
+  [ -z "$("$regroup" "$@" 2>/dev/null || true)" ] || fail "regroup $*: printed on standard output"
+}
+
+expect 0 'Start here' ; expect 0 'Start here' --help
+expect 0 '^regroup [0-9]+\.[0-9]+\.[0-9]+$' --version
+for field in 'engine +[a-zA-Z]+ \([A-Za-z]+\) [0-9]+\.' 'device +(cpu|cuda)' 'precision +(bf16|fp32)' 'threads +[1-9]'; do
+  expect 0 "^$field" --version
+done
+mistake "'frobnicate' is not known here; the commands are noise, completion" frobnicate
+mistake "'--bogus' is not known here.*regroup noise --help" noise --data fashion-mnist --noise none --out x.csv --bogus
+mistake '--noise is required.*regroup noise --help' noise --data fashion-mnist --out x.csv
+mistake "unknown noise 'pairflop'.*symmetric" noise --data fashion-mnist --noise pairflop:0.1 --out x.csv
+mistake 'symmetric' noise --data fashion-mnist --noise symmetric:1.5 --out x.csv
+mistake "unknown dataset 'fashion'.*fashion-mnist" noise --data fashion --noise none --out x.csv
+mistake 'data-dir' noise --data fashion-mnist --data-dir "$work" --noise none --out x.csv
+mistake 'nowhere' noise --data fashion-mnist --noise none --out nowhere/x.csv
+mistake 'missing.csv' noise --data fashion-mnist --noise matrix:missing.csv --out x.csv
+mistake 'seed' noise --data fashion-mnist --noise none --seed minus --out x.csv
+[ ! -e x.csv ] || fail 'a mistake left a file behind'
+
+expect 0 'realised rate +0\.4[45]' noise --data fashion-mnist --noise pairflip:0.45 --seed 7 --out labels.csv --transitions t.csv
+[ "$(head -n 1 labels.csv)" = index,label,clean ] || fail 'labels.csv has no header'
+[ "$(wc -l <labels.csv)" = 60001 ] || fail 'labels.csv has not one line an image'
+awk -F, 'NR > 1 && ($1 != NR - 2 || ($2 != $3 && $2 != ($3 + 1) % 10)) { bad = 1 } END { exit bad }' labels.csv ||
+  fail 'a label is neither the clean one nor the next'
+mistake 'labels.csv exists.*--overwrite' noise --data fashion-mnist --noise none --out labels.csv
+cp labels.csv first.csv
+"$regroup" noise --data fashion-mnist --noise pairflip:0.45 --seed 7 --out labels.csv --overwrite --quiet
+cmp -s labels.csv first.csv || fail 'the same seed gave other labels'
+"$regroup" noise --data fashion-mnist --noise pairflip:0.45 --seed 8 --out labels.csv --overwrite --quiet
+! cmp -s labels.csv first.csv || fail 'another seed gave the same labels'
+expect 0 'realised rate +0\.4[45]' noise --data fashion-mnist --noise matrix:t.csv --out from-matrix.csv
+
+bash -c '
+  source <("$1" completion bash)
+  complete_words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _regroup; echo "${COMPREPLY[*]}"; }
+  [ "$(complete_words regroup no)" = noise ] || { echo "no completion of the command"; exit 1; }
+  [ "$(complete_words regroup noise --data-)" = --data-dir ] || { echo "no completion of a flag"; exit 1; }
+  [ "$(complete_words regroup completion z)" = zsh ] || { echo "no completion of an argument"; exit 1; }
+  [ "$(complete_words regroup noise --data fash)" = fashion-mnist ] || { echo "no completion of a value"; exit 1; }
+' completion "$regroup" &>"$work/completion" || fail "bash completion: $(cat "$work/completion")"
+expect 0 '^#compdef regroup' completion zsh
+if command -v zsh >/dev/null; then "$regroup" completion zsh | zsh -n || fail 'the zsh script does not parse'; fi
+mistake 'fish' completion fish
+
+[ "$failures" = 0 ]

@@ -1,0 +1,86 @@
+# Every target does its own set-up. TORCH=python builds against the PyTorch 2.x of python3 instead of Debian's libtorch, into a
+# folder of its own.
+TORCH ?= debian
+WERROR ?= OFF
+BUILD = build/$(TORCH)
+CTEST = ctest --output-on-failure -j $$(nproc)
+
+.PHONY: help build demo test bench format lint sanitize coverage fuzz install setup
+
+help:
+	@echo 'make demo                runs the main job on a fresh machine'
+	@echo 'make test                builds and tests everything'
+	@echo 'make build               leaves the program at build/regroup'
+	@echo 'make bench               runs the benchmarks, figures to build/bench.json (ONLY=estimator: one group)'
+	@echo 'make format lint         clang-format; clang-tidy and the formatting check'
+	@echo 'make sanitize            the tests under ASan and UBSan, the torch-free layers under TSan'
+	@echo 'make fuzz                a minute of libFuzzer for each parser'
+	@echo 'make coverage            line coverage of the tests, build/coverage/index.html'
+	@echo 'make TORCH=python ...    the same with the PyTorch 2.x of python3, in build/python'
+
+setup:
+	@scripts/setup build
+
+# configure,PRESET[,more flags]
+configure = cmake --preset $(1) -DREGROUP_WERROR=$(WERROR) $(2) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+
+build: setup
+	@mkdir -p build
+	@$(call configure,$(TORCH))
+	@cmake --build $(BUILD)
+ifeq ($(TORCH),debian)
+	@ln -sfn debian/bin/regroup build/regroup
+	@echo 'The program is build/regroup.'
+else
+	@echo 'The program is $(BUILD)/bin/regroup.'
+endif
+
+demo: build
+	@$(BUILD)/bin/weigh_labels
+
+test: build
+	cd $(BUILD) && $(CTEST)
+
+bench: build
+	$(BUILD)/bin/regroup_bench build/bench.json $(ONLY)
+
+install: build
+	cmake --install $(BUILD)
+
+SOURCES = $$(git ls-files '*.h' '*.cpp')
+
+format:
+	@scripts/setup lint
+	clang-format -i $(SOURCES)
+
+lint:
+	@scripts/setup lint
+	clang-format --dry-run --Werror $(SOURCES)
+	@! git grep -n '#include "\.\./' -- '*.h' '*.cpp' || { echo 'includes name their layer: "regroup/LAYER/file.h"'; exit 1; }
+	@mkdir -p build
+	@$(call configure,clang,-DREGROUP_WERROR=ON)
+	cmake --build build/clang
+	git ls-files '*.cpp' ':!fuzz' ':!tests/install' | xargs -P $$(nproc) -n 4 clang-tidy --quiet -p build/clang
+
+sanitize: setup
+	@mkdir -p build
+	@$(call configure,asan)
+	cmake --build build/asan
+	cd build/asan && $(CTEST) -LE slow
+	@$(call configure,tsan)
+	cmake --build build/tsan
+	cd build/tsan && $(CTEST) -R 'Parallel|Threads'
+
+fuzz:
+	@scripts/setup fuzz
+	@mkdir -p build
+	@$(call configure,fuzz)
+	cmake --build build/fuzz --target fuzz
+
+coverage:
+	@scripts/setup coverage
+	@mkdir -p build/coverage
+	@$(call configure,coverage)
+	cmake --build build/coverage
+	cd build/coverage && $(CTEST)
+	gcovr --root . --filter regroup/ --filter app/ --html-details build/coverage/index.html --print-summary build/coverage

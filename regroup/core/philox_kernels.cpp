@@ -13,11 +13,10 @@
 namespace regroup::REGROUP_KERNELS {
 namespace {
 
-using Words = std::uint32_t __attribute__((vector_size(32)));
 using Pairs = std::uint64_t __attribute__((vector_size(32)));
 
-// The products of the even words; the odd halves of `words` are ignored.
-inline Pairs multiply_even(Words words, std::uint32_t factor) {
+// The products of the low halves; the high halves of `words` are ignored.
+inline Pairs multiply(Pairs words, std::uint32_t factor) {
 #if defined(__AVX2__)
   return reinterpret_cast<Pairs>(_mm256_mul_epu32(reinterpret_cast<__m256i>(words), _mm256_set1_epi64x(factor)));
 #elif defined(__SSE2__)
@@ -28,41 +27,56 @@ inline Pairs multiply_even(Words words, std::uint32_t factor) {
   std::memcpy(&result, halves, sizeof result);
   return result;
 #else
-  return (reinterpret_cast<Pairs>(words) & 0xffffffffU) * static_cast<std::uint64_t>(factor);
+  return (words & 0xffffffffU) * static_cast<std::uint64_t>(factor);
 #endif
 }
 
-struct HighLow {
-  Words high, low;
+struct Keys {
+  Pairs low, high;
 };
 
-inline HighLow multiply(Words words, std::uint32_t factor) {
-  constexpr std::uint64_t low_half = 0xffffffffU;
-  const Pairs even = multiply_even(words, factor);
-  const Pairs odd = multiply_even(reinterpret_cast<Words>(reinterpret_cast<Pairs>(words) >> 32), factor);
-  return {reinterpret_cast<Words>((even >> 32) | (odd & ~low_half)),
-          reinterpret_cast<Words>((even & low_half) | (odd << 32))};
-}
+/// Four Philox blocks, a word in the low half of each pair. What is in the high halves does not matter: multiply
+/// ignores it.
+struct FourBlocks {
+  Pairs x0, x1, x2, x3;
+
+  void round(const Keys& keys) {
+    const Pairs first = multiply(x0, 0xD2511F53U);
+    const Pairs second = multiply(x2, 0xCD9E8D57U);
+    // The keys go to what does not wait for a product.
+    x0 = (second >> 32) ^ (x1 ^ keys.low);
+    x1 = second;
+    x2 = (first >> 32) ^ (x3 ^ keys.high);
+    x3 = first;
+  }
+};
+
+/// Even blocks in the low halves, odd ones in the high halves.
+inline Pairs interleave(Pairs even, Pairs odd) { return (even & 0xffffffffU) | (odd << 32); }
+
+inline void store(Pairs words, std::uint32_t* out) { std::memcpy(out, &words, sizeof words); }
 
 }  // namespace
 
 void philox_batches(PhiloxCounter counter, std::uint64_t key, std::size_t batches, std::uint32_t* out) {
+  Keys keys[10];
+  for (std::uint32_t round = 0; round < 10; ++round) {
+    keys[round].low = Pairs{} + static_cast<std::uint32_t>(key + round * 0x9E3779B9U);
+    keys[round].high = Pairs{} + static_cast<std::uint32_t>((key >> 32) + round * 0xBB67AE85U);
+  }
   for (std::size_t batch = 0; batch < batches; ++batch) {
-    Words x[4] = {Words{0, 1, 2, 3, 4, 5, 6, 7} + counter.block, Words{} + counter.index, Words{} + counter.epoch,
-                  Words{} + counter.purpose};
-    auto key_low = static_cast<std::uint32_t>(key);
-    auto key_high = static_cast<std::uint32_t>(key >> 32);
-    for (int round = 0; round < 10; ++round) {
-      const HighLow first = multiply(x[0], 0xD2511F53U);
-      const HighLow second = multiply(x[2], 0xCD9E8D57U);
-      x[0] = second.high ^ x[1] ^ key_low;
-      x[1] = second.low;
-      x[2] = first.high ^ x[3] ^ key_high;
-      x[3] = first.low;
-      key_low += 0x9E3779B9U;
-      key_high += 0xBB67AE85U;
+    FourBlocks even = {Pairs{0, 2, 4, 6} + counter.block, Pairs{} + counter.index, Pairs{} + counter.epoch,
+                       Pairs{} + counter.purpose};
+    FourBlocks odd = even;
+    odd.x0 += 1;
+    for (const Keys& of_round : keys) {
+      even.round(of_round);
+      odd.round(of_round);
     }
-    std::memcpy(out, x, sizeof x);
+    store(interleave(even.x0, odd.x0), out);
+    store(interleave(even.x1, odd.x1), out + 8);
+    store(interleave(even.x2, odd.x2), out + 16);
+    store(interleave(even.x3, odd.x3), out + 24);
     out += 32;
     counter.block += 8;
   }

@@ -1,5 +1,7 @@
 #include "regroup/rml/alias_sampler.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "regroup/rml/groups.h"
@@ -7,65 +9,47 @@
 namespace regroup {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
+AliasTable table_of(std::span<const float> losses, const SelectionOptions& options) {
+  std::vector<double> odds = log_selection_probabilities(losses, options);
+  for (double& log_probability : odds) log_probability = std::exp(log_probability);
+  return AliasTable(odds);
+}
 
 }  // namespace
 
 AliasSampler::AliasSampler(std::span<const float> losses, int groups, int per_group, const SelectionOptions& options)
     : groups_(groups),
       per_group_(static_cast<std::uint32_t>(per_group)),
-      cells_(losses.size()),
-      losses_(losses.begin(), losses.end()) {
-  // Vose's construction: a cell with less than its share is topped up by one sample that has more than its share.
-  std::vector<double> share = log_selection_probabilities(losses, options);
-  const auto cells = static_cast<double>(share.size());
-  for (double& log_probability : share) log_probability = std::exp(log_probability) * cells;
-  std::vector<std::uint32_t> poor, rich;
-  for (std::uint32_t i = 0; i < share.size(); ++i) (share[i] < 1 ? poor : rich).push_back(i);
-  while (!poor.empty() && !rich.empty()) {
-    const std::uint32_t small = poor.back();
-    const std::uint32_t large = rich.back();
-    poor.pop_back();
-    cells_[small] = {static_cast<std::uint32_t>(share[small] * 0x1p32), large};
-    share[large] -= 1 - share[small];
-    if (share[large] < 1) {
-      rich.pop_back();
-      poor.push_back(large);
-    }
-  }
-  // What is left has its full share, up to rounding.
-  for (const auto& rest : {poor, rich})
-    for (const std::uint32_t i : rest) cells_[i] = {0, i};
-}
-
-std::uint32_t AliasSampler::pick(std::uint64_t bits) const {
-  // The cell is the whole part of bits / 2^64 * cells, the coin is its fraction.
-  const auto product = static_cast<Wide>(bits) * cells_.size();
-  const auto cell = static_cast<std::uint32_t>(product >> 64);
-  const auto coin = static_cast<std::uint32_t>(product >> 32);
-  return coin < cells_[cell].keep ? cell : cells_[cell].alias;
-}
+      table_(table_of(losses, options)),
+      losses_(losses.begin(), losses.end()) {}
 
 void AliasSampler::draw(Stream& stream, DrawScratch& scratch) const {
   const std::size_t wanted = static_cast<std::size_t>(groups_) * per_group_;
-  if (scratch.seen.size() < losses_.size()) scratch.seen.resize(losses_.size(), 0);
+  if (scratch.seen.size() * 64 < losses_.size()) scratch.seen.resize(losses_.size() / 64 + 1, 0);
   scratch.drawn.resize(wanted);
   scratch.group_of.resize(wanted);
   scratch.sizes.fill(0);
-  scratch.random.resize(Stream::batch_words);
 
+  constexpr std::size_t batch = 256;
+  std::array<std::uint32_t, batch> picked;
+  scratch.random.resize(2 * batch);
   std::size_t count = 0;
   while (count < wanted) {
-    stream.fill(scratch.random);
-    for (std::size_t i = 0; i < Stream::batch_words && count < wanted; i += 2) {
-      const std::uint32_t position = pick(static_cast<std::uint64_t>(scratch.random[i]) << 32 | scratch.random[i + 1]);
+    const std::size_t tries = std::min(batch, wanted - count);
+    stream.fill(std::span(scratch.random).first(2 * tries));
+    // A loop of its own: in a large class every pick waits for memory, and this way many wait together.
+    for (std::size_t i = 0; i < tries; ++i)
+      picked[i] = table_.pick(static_cast<std::uint64_t>(scratch.random[2 * i]) << 32 | scratch.random[2 * i + 1]);
+    for (std::size_t i = 0; i < tries; ++i) {
       // Written always and counted where it is new: no branch to mispredict.
-      scratch.drawn[count] = position;
-      count += 1 - scratch.seen[position];
-      scratch.seen[position] = 1;
+      std::uint64_t& seen = scratch.seen[picked[i] / 64];
+      const std::uint64_t bit = std::uint64_t{1} << picked[i] % 64;
+      scratch.drawn[count] = picked[i];
+      count += (seen & bit) == 0;
+      seen |= bit;
     }
   }
-  for (const std::uint32_t position : scratch.drawn) scratch.seen[position] = 0;
+  for (const std::uint32_t position : scratch.drawn) scratch.seen[position / 64] = 0;
 
   scratch.random.resize((wanted / 4 / Stream::batch_words + 1) * Stream::batch_words);
   stream.fill(scratch.random);
@@ -74,13 +58,13 @@ void AliasSampler::draw(Stream& stream, DrawScratch& scratch) const {
     scratch.group_of[i] = group_of_byte(bytes[i], groups_);
     ++scratch.sizes[scratch.group_of[i]];
   }
-  balance_groups(scratch.sizes, groups_, per_group_,
-                 [&]() -> std::uint8_t& { return scratch.group_of[stream.below(static_cast<std::uint32_t>(wanted))]; });
+  balance_groups(scratch.group_of, scratch.sizes, groups_, per_group_, stream);
 }
 
 void AliasSampler::group_sums(const DrawScratch& scratch, std::span<double> sums) const {
   for (double& sum : sums) sum = 0;
-  for (std::size_t i = 0; i < scratch.drawn.size(); ++i) sums[scratch.group_of[i]] += losses_[scratch.drawn[i]];
+  for (std::size_t i = 0; i < scratch.drawn.size(); ++i)
+    sums[scratch.group_of[i]] += static_cast<double>(losses_[scratch.drawn[i]]);
 }
 
 std::vector<Drawn> AliasSampler::drawn(const DrawScratch& scratch) const {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "regroup/core/random.h"
+#include "regroup/rml/alias_table.h"
 #include "regroup/rml/draw_scratch.h"
 #include "regroup/rml/selection.h"
 
@@ -26,16 +27,9 @@ class AliasSampler {
   std::vector<Drawn> drawn(const DrawScratch& scratch) const;
 
  private:
-  struct Cell {
-    std::uint32_t keep;  ///< the cell's own sample where 32 random bits are up to this, else its alias
-    std::uint32_t alias;
-  };
-
-  std::uint32_t pick(std::uint64_t bits) const;
-
   int groups_;
   std::uint32_t per_group_;
-  std::vector<Cell> cells_;
+  AliasTable table_;
   std::vector<float> losses_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace regroup {
@@ -18,15 +19,14 @@ struct DrawScratch {
   std::vector<std::uint8_t> group_of;    ///< the group of each position (race) or of each draw (alias)
   std::array<std::uint32_t, 256> sizes;  ///< of the groups; no_group has 0
   // Race:
-  std::vector<std::uint8_t> open;             ///< by position: a random byte does not tell whether the sample is drawn
-  std::vector<std::uint32_t> open_positions;  ///< those positions,
-  std::vector<std::uint64_t> open_bits;       ///< the further random bits that tell,
-  std::vector<double> keys;                   ///< their keys
-  std::vector<std::uint8_t> bucket_of;        ///< and where between the bounds the keys are
-  std::vector<double> cut_keys;
+  std::vector<std::uint32_t> look;  ///< a bit a position: the random byte is not all there is to it
+  std::vector<std::pair<std::uint32_t, std::uint64_t>>
+      ties;                                            ///< positions that the byte left open, with the bits that told
+  std::vector<std::pair<double, std::uint32_t>> late;  ///< heavy samples that have not arrived: arrivals, position
+  std::vector<std::pair<double, std::uint32_t>> keys;  ///< logarithms of keys, with positions
   // Alias:
   std::vector<std::uint32_t> drawn;  ///< positions in the order of the draw
-  std::vector<std::uint8_t> seen;    ///< flags by position, all 0 between draws
+  std::vector<std::uint64_t> seen;   ///< a bit a position, all 0 between draws
 };
 
 }  // namespace regroup

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <span>
 
+#include "regroup/core/random.h"
+
 namespace regroup {
 
 /// Step 4, the random groups. A group is a byte, so that the race can handle 32 samples in one instruction.
@@ -15,22 +17,12 @@ inline std::uint8_t group_of_byte(std::uint8_t byte, int groups) {
 }
 
 /// Moves random members from groups that are too large to groups that are too small, until each has `per_group`.
+/// `group_of` has the group of each member, and no_group, whose size is 0, at places that hold none.
 ///
-/// Every member got a group independently of the others and by the same odds, and `pick` gives a uniformly random one
-/// of them (or a place with no_group), so no step depends on which member is which: all permutations of the members are
-/// equally likely, and therefore all ways to split them into equal groups are, whatever the odds were.
-template <class Pick>
-void balance_groups(std::span<std::uint32_t, 256> sizes, int groups, std::uint32_t per_group, Pick pick) {
-  for (int group = 0; group < groups; ++group) {
-    std::uint32_t& size = sizes[static_cast<std::size_t>(group)];
-    while (size < per_group) {
-      std::uint8_t& member = pick();
-      if (sizes[member] <= per_group) continue;  // no_group has size 0
-      --sizes[member];
-      member = static_cast<std::uint8_t>(group);
-      ++size;
-    }
-  }
-}
+/// Every member got a group independently of the others and by the same odds, and the ones that are moved are picked
+/// uniformly, so no step depends on which member is which: all permutations of the members are equally likely, and
+/// therefore all ways to split them into equal groups are, whatever the odds were.
+void balance_groups(std::span<std::uint8_t> group_of, std::span<std::uint32_t, 256> sizes, int groups,
+                    std::uint32_t per_group, Stream& stream);
 
 }  // namespace regroup

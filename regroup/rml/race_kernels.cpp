@@ -12,8 +12,12 @@ namespace regroup::REGROUP_KERNELS {
 namespace {
 
 using Bytes = std::uint8_t __attribute__((vector_size(32)));
+using Words = std::uint16_t __attribute__((vector_size(32)));
 using Ints = std::int32_t __attribute__((vector_size(32)));
 using Floats = float __attribute__((vector_size(32)));
+
+/// So many groups, the usual number, are counted and summed in one pass.
+constexpr int at_once = 6;
 
 template <class Vector, class Element>
 inline Vector load(const Element* from) {
@@ -32,53 +36,85 @@ inline Ints widen(const std::uint8_t* bytes) {
 #endif
 }
 
+/// One bit for each byte, which is 0 or 255.
+inline std::uint32_t bits_of(Bytes bytes) {
+#if defined(__AVX2__)
+  return static_cast<std::uint32_t>(_mm256_movemask_epi8(reinterpret_cast<__m256i>(bytes)));
+#else
+  std::uint32_t bits = 0;
+  for (std::uint32_t lane = 0; lane < 32; ++lane) bits |= (bytes[lane] & 1U) << lane;
+  return bits;
+#endif
+}
+
+inline std::uint32_t sum_of(Bytes bytes) {
+#if defined(__AVX2__)
+  const __m256i sums = _mm256_sad_epu8(reinterpret_cast<__m256i>(bytes), _mm256_setzero_si256());
+  const __m128i pair = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+  return static_cast<std::uint32_t>(_mm_cvtsi128_si64(pair) + _mm_extract_epi64(pair, 1));
+#else
+  std::uint32_t sum = 0;
+  for (int lane = 0; lane < 32; ++lane) sum += bytes[lane];
+  return sum;
+#endif
+}
+
 }  // namespace
 
 void race_bytes(const std::uint8_t* random, const std::uint8_t* group_random, const std::uint8_t* sure,
-                const std::uint8_t* maybe, int groups, std::size_t count, std::uint8_t* group_of, std::uint8_t* open) {
+                const std::uint8_t* heavy, int groups, std::size_t count, std::uint8_t* group_of, std::uint32_t* look) {
   const auto factor = static_cast<std::uint16_t>(groups);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto group = static_cast<std::uint8_t>(static_cast<std::uint16_t>(group_random[i] * factor) >> 8);
-    const bool drawn = random[i] < sure[i];
-    group_of[i] = drawn ? group : 255;
-    open[i] = !drawn & (random[i] <= maybe[i]);
+  for (std::size_t i = 0; i < count; i += 32) {
+    const auto byte = load<Bytes>(random + i);
+    const auto limit = load<Bytes>(sure + i);
+    const auto arrived = reinterpret_cast<Bytes>(byte < limit);
+    const auto tied = reinterpret_cast<Bytes>(byte == limit);
+    // group = byte * groups / 256, for the even and for the odd bytes of 16 bits.
+    const auto pair = load<Words>(group_random + i);
+    const Words even = (pair & 0xff) * factor >> 8;
+    const Words odd = (pair >> 8) * factor & 0xff00;
+    const Bytes result = reinterpret_cast<Bytes>(even | odd) | ~arrived;
+    std::memcpy(group_of + i, &result, sizeof result);
+    look[i / 32] = bits_of(tied | (load<Bytes>(heavy + i) & ~arrived));
   }
 }
 
 void group_sizes(const std::uint8_t* group_of, std::size_t count, int groups, std::uint32_t* sizes) {
-  for (int group = 0; group < groups; ++group) {
-    const auto byte = static_cast<std::uint8_t>(group);
-    std::uint32_t size = 0;
+  for (int first = 0; first < groups; first += at_once) {
+    std::uint32_t totals[at_once] = {};
     // A lane counts up to 255 in a byte.
-    for (std::size_t begin = 0; begin < count; begin += 32 * 255) {
-      const std::size_t end = begin + 32 * 255 < count ? begin + 32 * 255 : count;
-      Bytes lanes = {};
-      for (std::size_t i = begin; i < end; i += 32)
-        lanes -= reinterpret_cast<Bytes>(load<Bytes>(group_of + i) == byte);  // a true comparison is all ones: -1
-      for (int lane = 0; lane < 32; ++lane) size += lanes[lane];
+    constexpr std::size_t chunk = 32 * 255;
+    for (std::size_t begin = 0; begin < count; begin += chunk) {
+      const std::size_t end = begin + chunk < count ? begin + chunk : count;
+      Bytes lanes[at_once] = {};
+      for (std::size_t i = begin; i < end; i += 32) {
+        const Bytes group = load<Bytes>(group_of + i) - static_cast<std::uint8_t>(first);
+        // A true comparison is all ones: -1.
+        for (int g = 0; g < at_once; ++g) lanes[g] -= reinterpret_cast<Bytes>(group == static_cast<std::uint8_t>(g));
+      }
+      for (int g = 0; g < at_once; ++g) totals[g] += sum_of(lanes[g]);
     }
-    sizes[group] = size;
+    for (int g = 0; g < at_once && first + g < groups; ++g) sizes[first + g] = totals[g];
   }
 }
 
 void group_sums(const std::uint8_t* group_of, const float* values, std::size_t count, int groups, double* sums) {
-  for (int group = 0; group < groups; ++group) sums[group] = 0;
   // Floats are added for a thousand samples at a time, so that rounding does not grow with the class.
   constexpr std::size_t chunk = 1024;
-  for (std::size_t begin = 0; begin < count; begin += chunk) {
-    const std::size_t end = begin + chunk < count ? begin + chunk : count;
-    for (int group = 0; group < groups; ++group) {
-      Floats lanes[4] = {};
-      for (std::size_t i = begin; i < end; i += 32) {
-        for (std::size_t part = 0; part < 4; ++part) {
-          const Ints in_group = widen(group_of + i + 8 * part) == group;
-          const Ints bits = load<Ints>(values + i + 8 * part);
-          lanes[part] += reinterpret_cast<Floats>(bits & in_group);
-        }
+  for (int first = 0; first < groups; first += at_once) {
+    double totals[at_once] = {};
+    for (std::size_t begin = 0; begin < count; begin += chunk) {
+      const std::size_t end = begin + chunk < count ? begin + chunk : count;
+      Floats lanes[at_once] = {};
+      for (std::size_t i = begin; i < end; i += 8) {
+        const Ints group = widen(group_of + i) - first;
+        const auto bits = load<Ints>(values + i);
+        for (int g = 0; g < at_once; ++g) lanes[g] += reinterpret_cast<Floats>(bits & (group == g));
       }
-      const Floats total = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-      for (int lane = 0; lane < 8; ++lane) sums[group] += static_cast<double>(total[lane]);
+      for (int g = 0; g < at_once; ++g)
+        for (int lane = 0; lane < 8; ++lane) totals[g] += static_cast<double>(lanes[g][lane]);
     }
+    for (int g = 0; g < at_once && first + g < groups; ++g) sums[first + g] = totals[g];
   }
 }
 

@@ -5,22 +5,37 @@
 #include <vector>
 
 #include "regroup/core/random.h"
+#include "regroup/rml/alias_table.h"
 #include "regroup/rml/draw_scratch.h"
 #include "regroup/rml/selection.h"
 
 namespace regroup {
 
-/// Draws from one class by an exponential race: every sample has the key -log(1 - u) / w, and the n*k smallest keys are
-/// drawn. O(m), but with little work a sample. The n*k-th key is nearly always between two bounds that the class knows
-/// beforehand, so one byte of u and two comparisons tell for most samples that their key is below both bounds or above
-/// both; further random bits and a logarithm are spent on the others only. Where the n*k-th key is not between the
-/// bounds after all, every key is computed. Fourteen bytes a sample.
+/// What decides how fast a race is, never what it gives.
+struct RaceTuning {
+  /// The race is stopped that many standard deviations before the expected end, so that nearly always too few have
+  /// arrived.
+  double margin = 2.6;
+  /// Tries, as a share of the class, to draw those that are missing one by one.
+  double tries = 1;
+};
+
+/// Draws from one class by an exponential race: every sample arrives at the time -log(1 - u) / w, and the first n*k are
+/// drawn. O(m), but with little work a sample:
+///
+/// 1. The race is stopped at a time at which nearly n*k have arrived. Who has arrived is one comparison of a random
+/// byte, 32
+///    samples an instruction; for one sample in 256 the byte is a tie that further bits decide.
+/// 2. A race has no memory: those that are missing are drawn one by one from the rest with the same weights. Light
+/// samples come
+///    from an alias table, repeats rejected; heavy ones that are late, so few that they can be listed, from that list.
+///
+/// Where that is not how it goes, the arrival times themselves are computed: of all who have arrived where they are too
+/// many, or of all others where drawing one by one takes too long.
 class RaceSampler {
  public:
-  /// `margin` is how far the two bounds are from the expected n*k-th key, in standard deviations of the number of keys
-  /// below it. It decides about speed only: at 3.3 all keys are computed once in about a thousand draws.
   RaceSampler(std::span<const float> losses, int groups, int per_group, const SelectionOptions& options,
-              double margin = 3.3);
+              const RaceTuning& tuning = {});
 
   /// Steps 3 and 4: groups * per_group different samples, split at random. The draw is left in `scratch`.
   void draw(Stream& stream, DrawScratch& scratch) const;
@@ -31,23 +46,28 @@ class RaceSampler {
   std::vector<Drawn> drawn(const DrawScratch& scratch) const;
 
  private:
-  void find_open(Stream& stream, DrawScratch& scratch) const;
-  bool settle_open(DrawScratch& scratch) const;
-  void settle_all(Stream& stream, DrawScratch& scratch) const;
-  void join_group(DrawScratch& scratch, std::uint32_t position, bool drawn) const;
+  void look_closer(Stream& stream, DrawScratch& scratch) const;
+  std::int64_t missing(const DrawScratch& scratch) const;
+  void keep_the_first(Stream& stream, DrawScratch& scratch) const;
+  void draw_one_by_one(Stream& stream, DrawScratch& scratch) const;
+  void race_on(Stream& stream, DrawScratch& scratch) const;
+  void join(DrawScratch& scratch, std::uint32_t position) const;
+  double exponent(std::uint32_t position) const;  ///< the weight is exp(-this)
+  double arrivals(std::uint32_t position) const;  ///< arrived at the stop with probability 1 - exp(-this)
 
   int groups_;
   std::uint32_t per_group_;
   std::uint32_t samples_;
   SelectionOptions options_;
-  double low_key_;   ///< keys up to here belong to the draw for sure
-  double high_key_;  ///< keys above are not in the draw
-  double buckets_per_key_;
-  float scale_ = 1;  ///< of losses_, so that their sums stay within floats
-  std::vector<double> inverse_weights_;
+  std::int64_t most_tries_;
+  double log_stop_;                  ///< the logarithm of the time at which the race is stopped
+  float scale_ = 1;                  ///< of losses_, so that their sums stay within floats
   std::vector<float> losses_;        ///< padded to whole vectors, as the bytes are
-  std::vector<std::uint8_t> sure_;   ///< 256 times the probability of a key up to low_key_, rounded down
-  std::vector<std::uint8_t> maybe_;  ///< the same for high_key_
+  std::vector<std::uint8_t> sure_;   ///< 256 times the probability to have arrived, rounded down
+  std::vector<std::uint8_t> heavy_;  ///< 255 where a sample is not in the alias table, else 0
+  std::vector<double> rest_;         ///< what was rounded off: the probability that a tie has arrived
+  AliasTable light_;
+  double light_sum_ = 0;
 };
 
 }  // namespace regroup

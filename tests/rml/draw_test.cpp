@@ -90,12 +90,23 @@ TEST(RaceSampler, DrawsEverySetWithItsExactProbability) {
   expect_exact_sets(RaceSampler(mixed_losses, 4, 1, strong), mixed_losses, 4, strong, 60'000);
 }
 
-TEST(RaceSampler, StaysExactWhereTheBoundsOftenFail) {
-  // Narrow bounds make every way through the code common: bytes that settle, open samples, all keys.
+TEST(RaceSampler, StaysExactHoweverItIsTuned) {
+  // A stop that is too late makes too many arrive, one that is early leaves many to be drawn one by one, or, where few
+  // tries are allowed, to race on.
   std::vector<float> losses;
   for (int i = 0; i < 12; ++i) losses.push_back(0.08F * static_cast<float>(i));
-  for (const double margin : {-0.5, 0.0, 0.5, 1.5})
-    expect_exact_sets(RaceSampler(losses, 2, 3, {}, margin), losses, 6, {}, 100'000);
+  for (const double margin : {-1.0, 0.0, 1.0, 3.3})
+    for (const double tries : {0.0, 0.2, 100.0})
+      expect_exact_sets(RaceSampler(losses, 2, 3, {}, {margin, tries}), losses, 6, {}, 50'000);
+}
+
+TEST(RaceSampler, StaysExactWhereHeavySamplesAreLate) {
+  // Ten of twelve are drawn, so most weights are large for the time of the stop.
+  const SelectionOptions strong{.epsilon = 3};
+  std::vector<float> losses;
+  for (int i = 0; i < 12; ++i) losses.push_back(0.1F * static_cast<float>(i));
+  for (const double margin : {-1.0, 0.0, 1.0})
+    expect_exact_sets(RaceSampler(losses, 2, 5, strong, {margin, 100.0}), losses, 10, strong, 100'000);
 }
 
 TEST(RaceSampler, StaysExactWhenWeightsAreFarApart) {

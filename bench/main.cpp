@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <thread>
 #include <vector>
 
 #include "bench.h"
@@ -17,12 +18,21 @@ double seconds(const std::function<void()>& call) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+namespace {
+
+/// The idle threads of one engine spin for some milliseconds before they sleep, at the cost of whoever runs next.
+void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
+
+}  // namespace
+
 double time_ratio(int rounds, const std::function<double()>& slow, const std::function<double()>& fast) {
   slow();
   fast();
   std::vector<double> ratios;
   for (int round = 0; round < rounds; ++round) {
+    settle();
     const double slow_seconds = slow();
+    settle();
     ratios.push_back(slow_seconds / fast());
   }
   const auto middle = ratios.begin() + rounds / 2;

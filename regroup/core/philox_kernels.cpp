@@ -31,6 +31,9 @@ inline Pairs multiply(Pairs words, std::uint32_t factor) {
 #endif
 }
 
+/// Seven rounds pass every test that ten do (Salmon et al. 2011, table 2), in 70 % of the time.
+constexpr std::uint32_t rounds = 7;
+
 struct Keys {
   Pairs low, high;
 };
@@ -59,8 +62,8 @@ inline void store(Pairs words, std::uint32_t* out) { std::memcpy(out, &words, si
 }  // namespace
 
 void philox_batches(PhiloxCounter counter, std::uint64_t key, std::size_t batches, std::uint32_t* out) {
-  Keys keys[10];
-  for (std::uint32_t round = 0; round < 10; ++round) {
+  Keys keys[rounds];
+  for (std::uint32_t round = 0; round < rounds; ++round) {
     keys[round].low = Pairs{} + static_cast<std::uint32_t>(key + round * 0x9E3779B9U);
     keys[round].high = Pairs{} + static_cast<std::uint32_t>((key >> 32) + round * 0xBB67AE85U);
   }

@@ -16,7 +16,7 @@ enum class Purpose : std::uint32_t {
 };
 
 /// A stream of random numbers. The stream is its key: the same seed, purpose, epoch and index give the same numbers on
-/// any thread and machine, and different keys give independent streams. Philox4x32-10; satisfies
+/// any thread and machine, and different keys give independent streams. Philox4x32-7; satisfies
 /// UniformRandomBitGenerator.
 class Stream {
  public:

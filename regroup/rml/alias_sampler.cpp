@@ -28,7 +28,7 @@ void AliasSampler::draw(Stream& stream, DrawScratch& scratch) const {
   if (scratch.seen.size() * 64 < losses_.size()) scratch.seen.resize(losses_.size() / 64 + 1, 0);
   scratch.drawn.resize(wanted);
   scratch.group_of.resize(wanted);
-  scratch.sizes.fill(0);
+  std::fill_n(scratch.sizes.begin(), groups_, 0);
 
   constexpr std::size_t batch = 256;
   std::array<std::uint32_t, batch> picked;

@@ -16,8 +16,8 @@ struct Drawn {
 /// The buffers of one thread, kept from draw to draw.
 struct DrawScratch {
   std::vector<std::uint32_t> random;
-  std::vector<std::uint8_t> group_of;    ///< the group of each position (race) or of each draw (alias)
-  std::array<std::uint32_t, 256> sizes;  ///< of the groups; no_group has 0
+  std::vector<std::uint8_t> group_of;      ///< the group of each position (race) or of each draw (alias)
+  std::array<std::uint32_t, 256> sizes{};  ///< of the groups; no_group has 0
   // Race:
   std::vector<std::uint32_t> look;  ///< a bit a position: the random byte is not all there is to it
   std::vector<std::pair<std::uint32_t, std::uint64_t>>

@@ -9,7 +9,7 @@ namespace regroup {
 #define REGROUP_RACE_KERNELS                                                                                           \
   /* group_of[i] = the random group of sample i where random[i] < sure[i], else no_group. Bit i of `look` is set where \
    */                                                                                                                  \
-  /* the byte is a tie (random[i] == sure[i]), or where heavy[i] is 255 and the sample has not arrived. */                                                                                                                    \
+  /* the byte is a tie (random[i] == sure[i]), or where heavy[i] is 255 and the sample has not arrived. */             \
   void race_bytes(const std::uint8_t* random, const std::uint8_t* group_random, const std::uint8_t* sure,              \
                   const std::uint8_t* heavy, int groups, std::size_t count, std::uint8_t* group_of,                    \
                   std::uint32_t* look);                                                                                \

@@ -21,6 +21,9 @@ const auto group_sums_of = REGROUP_BEST_KERNEL(group_sums);
 // One random batch is 128 bytes.
 constexpr std::size_t padding = 4 * Stream::batch_words;
 
+// So many samples get their random bytes and are decided at a time, while all of it is in the nearest cache.
+constexpr std::size_t tile = 1024;
+
 /// Above this many expected arrivals a sample is heavy: it is late with probability exp(-4) or less.
 constexpr double heavy_arrivals = 4;
 
@@ -70,10 +73,18 @@ RaceSampler::RaceSampler(std::span<const float> losses, int groups, int per_grou
   if (light_sum_ > 0) light_ = AliasTable(light);
 }
 
+/// The two random bytes of a sample: those of a tile lie together, first all for the arrivals, then all for the groups.
+inline RaceSampler::RandomBytes RaceSampler::bytes_of(const DrawScratch& scratch, std::uint32_t position) const {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(scratch.random.data());
+  const std::size_t begin = position / tile * tile;
+  const std::size_t count = std::min(tile, losses_.size() - begin);
+  const std::uint8_t* arrival = bytes + begin + position;  // 2 * begin + (position - begin)
+  return {arrival[0], arrival[count]};
+}
+
 /// Puts a sample into its random group.
 inline void RaceSampler::join(DrawScratch& scratch, std::uint32_t position) const {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(scratch.random.data());
-  const std::uint8_t group = group_of_byte(bytes[losses_.size() + position], groups_);
+  const std::uint8_t group = group_of_byte(bytes_of(scratch, position).for_group, groups_);
   scratch.group_of[position] = group;
   ++scratch.sizes[group];
 }
@@ -87,13 +98,16 @@ double RaceSampler::arrivals(std::uint32_t position) const { return std::exp(log
 void RaceSampler::draw(Stream& stream, DrawScratch& scratch) const {
   const std::size_t padded = losses_.size();
   scratch.random.resize(2 * padded / 4);
-  stream.fill(scratch.random);
-  const auto* random = reinterpret_cast<const std::uint8_t*>(scratch.random.data());
   scratch.group_of.resize(padded);
   scratch.look.resize(padded / 32);
-  race_bytes(random, random + padded, sure_.data(), heavy_.data(), groups_, padded, scratch.group_of.data(),
-             scratch.look.data());
-  scratch.sizes.fill(0);
+  for (std::size_t begin = 0; begin < padded; begin += tile) {
+    const std::size_t count = std::min(tile, padded - begin);
+    const auto words = std::span(scratch.random).subspan(2 * begin / 4, 2 * count / 4);
+    stream.fill(words);
+    const auto* random = reinterpret_cast<const std::uint8_t*>(words.data());
+    race_bytes(random, random + count, sure_.data() + begin, heavy_.data() + begin, groups_, count,
+               scratch.group_of.data() + begin, scratch.look.data() + begin / 32);
+  }
   group_sizes(scratch.group_of.data(), padded, groups_, scratch.sizes.data());
 
   look_closer(stream, scratch);
@@ -105,7 +119,6 @@ void RaceSampler::draw(Stream& stream, DrawScratch& scratch) const {
 
 /// Decides the ties, and lists the heavy samples that are late.
 void RaceSampler::look_closer(Stream& stream, DrawScratch& scratch) const {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(scratch.random.data());
   scratch.ties.clear();
   scratch.late.clear();
   for (std::uint32_t block = 0; block < scratch.look.size(); ++block) {
@@ -113,7 +126,7 @@ void RaceSampler::look_closer(Stream& stream, DrawScratch& scratch) const {
       const std::uint32_t position = 32 * block + static_cast<std::uint32_t>(std::countr_zero(flags));
       if (position >= samples_) return;  // the padding is no sample
       bool arrived = false;
-      if (bytes[position] == sure_[position]) {
+      if (bytes_of(scratch, position).for_arrival == sure_[position]) {
         const std::uint64_t bits = stream.bits64();
         scratch.ties.emplace_back(position, bits);
         arrived = unit(bits) < rest_[position];
@@ -136,14 +149,13 @@ std::int64_t RaceSampler::missing(const DrawScratch& scratch) const {
 /// Too many have arrived: computes when, from the random bits that decided about it and new ones after them, and sends
 /// back those that were last.
 void RaceSampler::keep_the_first(Stream& stream, DrawScratch& scratch) const {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(scratch.random.data());
   scratch.keys.clear();
   auto tie = scratch.ties.begin();
   for (std::uint32_t i = 0; i < samples_; ++i) {
     if (scratch.group_of[i] == no_group) continue;
     while (tie != scratch.ties.end() && tie->first < i) ++tie;
     const bool tied = tie != scratch.ties.end() && tie->first == i;
-    const double u = (bytes[i] + unit(tied ? tie->second : stream.bits64())) / 256;
+    const double u = (bytes_of(scratch, i).for_arrival + unit(tied ? tie->second : stream.bits64())) / 256;
     scratch.keys.emplace_back(log_time(u, exponent(i)), i);
   }
   const auto end = scratch.keys.begin() + static_cast<std::ptrdiff_t>(groups_) * per_group_;
@@ -162,10 +174,13 @@ void RaceSampler::draw_one_by_one(Stream& stream, DrawScratch& scratch) const {
 
   std::int64_t left = missing(scratch);
   std::int64_t tries = most_tries_;
-  constexpr std::size_t batch = Stream::batch_words / 2;
-  std::array<std::uint32_t, Stream::batch_words> words;
-  std::array<std::uint32_t, batch> picked;
+  constexpr std::size_t most = 64;
+  std::array<std::uint32_t, 2 * most> words;
+  std::array<std::uint32_t, most> picked;
   while (left > 0 && tries > 0 && light_sum_ + late_sum > 0) {
+    // A third more than is missing, in whole random batches.
+    const auto wanted = static_cast<std::size_t>(left) * 4 / 3;
+    const std::size_t batch = std::min(most, (wanted / 16 + 1) * 16);
     // How many light samples come before the next late one.
     const double late_odds = late_sum / (light_sum_ + late_sum);
     std::size_t light = batch;
@@ -173,7 +188,7 @@ void RaceSampler::draw_one_by_one(Stream& stream, DrawScratch& scratch) const {
       for (light = 0; light < batch && stream.uniform() >= late_odds; ++light) {
       }
     if (light > 0) {
-      stream.fill(words);
+      stream.fill(std::span(words).first(2 * light));
       // Repeats are passed over without a branch, but for those within the batch.
       std::size_t count = 0;
       for (std::size_t i = 0; i < light; ++i) {
@@ -197,7 +212,7 @@ void RaceSampler::draw_one_by_one(Stream& stream, DrawScratch& scratch) const {
       if (late.empty()) late_sum = 0;
       --left;
     }
-    tries -= batch;
+    tries -= static_cast<std::int64_t>(batch);
   }
 }
 

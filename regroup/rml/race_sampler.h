@@ -46,6 +46,11 @@ class RaceSampler {
   std::vector<Drawn> drawn(const DrawScratch& scratch) const;
 
  private:
+  struct RandomBytes {
+    std::uint8_t for_arrival, for_group;
+  };
+
+  RandomBytes bytes_of(const DrawScratch& scratch, std::uint32_t position) const;
   void look_closer(Stream& stream, DrawScratch& scratch) const;
   std::int64_t missing(const DrawScratch& scratch) const;
   void keep_the_first(Stream& stream, DrawScratch& scratch) const;

@@ -14,11 +14,18 @@ namespace {
 // The constants come from the losses of small convolutional networks on Fashion-MNIST and CIFAR-10, in the first eight
 // epochs of training with and without RML, on labels with 0 to 80 % symmetric noise.
 
-// Within a class, wrong labels spread wider than right ones in log-odds (0.9 to 1.3 times). Over all classes right
-// labels spread more, because classes differ in how hard they are. With free deviations a component would be spent on a
-// tail.
-constexpr double class_deviation_ratio = 1.25;
-constexpr double common_deviation_ratio = 1.1;
+struct Tuning {
+  /// Within a class, wrong labels spread wider than right ones in log-odds (0.9 to 1.3 times). Over all classes right
+  /// labels spread more, because classes differ in how hard they are. With free deviations a component would be spent
+  /// on a tail.
+  double deviation_ratio;
+  /// Under much noise the components run into each other, and the weight of the upper one falls short, more so over all
+  /// classes. What the network leaves to other classes where it is surest does not: the rate is pulled that far towards
+  /// it.
+  double pull;
+};
+constexpr Tuning within_class = {1.25, 0.25};
+constexpr Tuning over_classes = {1.1, 0.5};
 // Clean data whose upper component lies where wrong labels would gave a separation of up to 2.3 and a gain in the mean
 // log-likelihood of up to 0.036, mostly far less; noisy data after two or three epochs at least 2.3 and 0.04.
 constexpr double least_separation = 2.1;
@@ -31,7 +38,6 @@ constexpr double hint_separation = 1.8;
 constexpr double hint_weight = 0.2;
 // A wrong label is given 1/c or less on average: log-odds of log(c - 1) or more, less this for the error of the fit.
 constexpr double guess_slack = 0.3;
-// Under more noise than this the components run into each other, and the weight falls short.
 constexpr double much_noise = 0.5;
 constexpr double surest_share = 0.01;
 // Above this, a network that is sure of nothing yet cannot be told from noise.
@@ -66,7 +72,7 @@ double surest_loss(std::vector<float>& losses) {
 }
 
 /// `losses` are finite, not negative, and are reordered.
-NoiseRate estimate(std::vector<float>& losses, int classes, double deviation_ratio) {
+NoiseRate estimate(std::vector<float>& losses, int classes, const Tuning& tuning) {
   NoiseRate out;
   out.samples = losses.size();
   if (losses.empty()) return out;
@@ -75,7 +81,7 @@ NoiseRate estimate(std::vector<float>& losses, int classes, double deviation_rat
   log_odds.reserve(losses.size());
   for (const float loss : losses) log_odds.push_back(static_cast<float>(log_odds_against(loss)));
   GaussianMixtureOptions options;
-  options.deviation_ratio = deviation_ratio;
+  options.deviation_ratio = tuning.deviation_ratio;
   options.points = 512;
   options.tolerance = 1e-6;
   out.mixture = fit_gaussian_mixture(log_odds, options);
@@ -89,7 +95,7 @@ NoiseRate estimate(std::vector<float>& losses, int classes, double deviation_rat
   if (shape == Shape::two || shape == Shape::perhaps_two) {
     out.basis = NoiseRateBasis::mixture;
     const double weight = out.mixture.upper.weight;
-    out.rate = weight >= much_noise ? std::max(weight, 0.5 * (weight + unsure)) : weight;
+    out.rate = weight >= much_noise ? std::max(weight, std::lerp(weight, unsure, tuning.pull)) : weight;
     out.reliable = enough && shape == Shape::two && unsure <= weight;
   } else {
     out.basis = NoiseRateBasis::confidence;
@@ -124,7 +130,7 @@ NoiseRate estimate_noise_rate(std::span<const float> losses, int classes) {
   std::vector<float> known;
   known.reserve(losses.size());
   std::copy_if(losses.begin(), losses.end(), std::back_inserter(known), [](float loss) { return loss >= 0; });
-  return estimate(known, classes, common_deviation_ratio);
+  return estimate(known, classes, over_classes);
 }
 
 ClassNoiseRates estimate_class_noise_rates(std::span<const float> losses, std::span<const std::int32_t> labels,
@@ -139,7 +145,7 @@ ClassNoiseRates estimate_class_noise_rates(std::span<const float> losses, std::s
   }
   double wrong = 0, agreeing = 0;
   for (std::vector<float>& own : members) {
-    const NoiseRate rate = estimate(own, classes, class_deviation_ratio);
+    const NoiseRate rate = estimate(own, classes, within_class);
     const bool two = rate.samples >= fewest_samples && shape_of(rate.mixture, classes) == Shape::two;
     const auto samples = static_cast<double>(rate.samples);
     wrong += samples * (two ? rate.rate : out.overall.rate);

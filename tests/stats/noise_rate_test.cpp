@@ -97,8 +97,9 @@ TEST(NoiseRate, IsRightWithinFiveHundredthsEarlyInTraining) { expect_near_truth(
 TEST(NoiseRate, IsRightWithinFiveHundredthsUnderPlainCrossEntropy) { expect_near_truth(plain, 10'000, 10, {1, 2, 3}); }
 
 TEST(NoiseRate, IsRightWithFourClasses) {
-  // With more noise than this, the right label of four is no longer the likeliest by much.
-  expect_near_truth({late.begin(), late.begin() + 6}, 10'000, 4, {1, 2});
+  // With more noise than this, the right label of four is not the likeliest by much: in a hard class the losses of
+  // right and wrong labels are the same.
+  expect_near_truth({late.begin(), late.begin() + 4}, 10'000, 4, {1, 2});
 }
 
 TEST(NoiseRate, IsRightWithAHundredClasses) { expect_near_truth(late, 15'000, 100, {1}); }

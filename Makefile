@@ -60,7 +60,7 @@ lint:
 	@mkdir -p build
 	@$(call configure,clang,-DREGROUP_WERROR=ON)
 	cmake --build build/clang
-	git ls-files '*.cpp' ':!fuzz' ':!tests/install' | xargs -P $$(nproc) -n 4 clang-tidy --quiet -p build/clang
+	git ls-files '*.cpp' ':!bench' ':!fuzz' ':!tests/install' | xargs -P $$(nproc) -n 4 clang-tidy --quiet -p build/clang
 
 sanitize: setup
 	@mkdir -p build

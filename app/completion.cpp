@@ -45,9 +45,9 @@ std::string values_of(const std::string& option) {
 
 std::string words_of(const CLI::App& app) {
   std::string words;
-  for (const CLI::App* sub : subcommands_of(app)) words += sub->get_name() + " ";
+  for (const CLI::App* sub : subcommands_of(app)) words.append(sub->get_name()).append(" ");
   for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : spellings(*option)) words += name + " ";
+    for (const std::string& name : spellings(*option)) words.append(name).append(" ");
     if (option->get_positional()) words += values_of(option->get_name());
   }
   return words;

@@ -64,8 +64,8 @@ inline void store(Pairs words, std::uint32_t* out) { std::memcpy(out, &words, si
 void philox_batches(PhiloxCounter counter, std::uint64_t key, std::size_t batches, std::uint32_t* out) {
   Keys keys[rounds];
   for (std::uint32_t round = 0; round < rounds; ++round) {
-    keys[round].low = Pairs{} + static_cast<std::uint32_t>(key + round * 0x9E3779B9U);
-    keys[round].high = Pairs{} + static_cast<std::uint32_t>((key >> 32) + round * 0xBB67AE85U);
+    keys[round].low = Pairs{} + (static_cast<std::uint32_t>(key) + round * 0x9E3779B9U);
+    keys[round].high = Pairs{} + (static_cast<std::uint32_t>(key >> 32) + round * 0xBB67AE85U);
   }
   for (std::size_t batch = 0; batch < batches; ++batch) {
     FourBlocks even = {Pairs{0, 2, 4, 6} + counter.block, Pairs{} + counter.index, Pairs{} + counter.epoch,

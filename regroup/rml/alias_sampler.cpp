@@ -67,7 +67,7 @@ void AliasSampler::group_sums(const DrawScratch& scratch, std::span<double> sums
     sums[scratch.group_of[i]] += static_cast<double>(losses_[scratch.drawn[i]]);
 }
 
-std::vector<Drawn> AliasSampler::drawn(const DrawScratch& scratch) const {
+std::vector<Drawn> AliasSampler::drawn(const DrawScratch& scratch) {
   std::vector<Drawn> result;
   for (std::size_t i = 0; i < scratch.drawn.size(); ++i) result.push_back({scratch.drawn[i], scratch.group_of[i]});
   return result;

@@ -24,7 +24,7 @@ class AliasSampler {
   /// The sum of the losses of each group of the draw in `scratch`.
   void group_sums(const DrawScratch& scratch, std::span<double> sums) const;
 
-  std::vector<Drawn> drawn(const DrawScratch& scratch) const;
+  static std::vector<Drawn> drawn(const DrawScratch& scratch);
 
  private:
   int groups_;

@@ -83,7 +83,7 @@ void group_sizes(const std::uint8_t* group_of, std::size_t count, int groups, st
   for (int first = 0; first < groups; first += at_once) {
     std::uint32_t totals[at_once] = {};
     // A lane counts up to 255 in a byte.
-    constexpr std::size_t chunk = 32 * 255;
+    constexpr std::size_t chunk = 8160;  // 32 lanes of 255
     for (std::size_t begin = 0; begin < count; begin += chunk) {
       const std::size_t end = begin + chunk < count ? begin + chunk : count;
       Bytes lanes[at_once] = {};

@@ -20,7 +20,8 @@ std::vector<std::uint32_t> library_words(PhiloxCounter counter, std::uint64_t ke
   for (std::size_t batch = 0; batch < batches; ++batch) {
     for (std::uint32_t lane = 0; lane < 8; ++lane) {
       const auto block = static_cast<std::uint32_t>(counter.block + 8 * batch + lane);
-      const auto result = r123::Philox4x32_R<7>()({{block, counter.index, counter.epoch, counter.purpose}}, library_key);
+      const auto result =
+          r123::Philox4x32_R<7>()({{block, counter.index, counter.epoch, counter.purpose}}, library_key);
       for (std::size_t word = 0; word < 4; ++word) words[32 * batch + 8 * word + lane] = result[word];
     }
   }

@@ -1,6 +1,7 @@
 // The estimator beside the straightforward PyTorch form of it, and how its time grows with the dataset.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -48,7 +49,7 @@ double estimator_time(const Losses& data, int per_group) {
 
 /// Microseconds a sample of the plain PyTorch form, measured on the first `samples`.
 double pytorch_time(const Losses& data, int per_group, int samples) {
-  const at::NoGradGuard no_grad;
+  const c10::InferenceMode no_grad;
   const auto count = static_cast<std::int64_t>(data.losses.size());
   const at::Tensor losses = at::from_blob(const_cast<float*>(data.losses.data()), {count}, at::kFloat);
   const at::Tensor labels = at::from_blob(const_cast<std::int32_t*>(data.labels.data()), {count}, at::kInt);

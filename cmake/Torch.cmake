@@ -28,9 +28,16 @@ find_library(TORCH_CPU_LIBRARY torch_cpu PATHS ${TORCH_LIBRARY_DIR} NO_DEFAULT_P
 find_library(C10_LIBRARY c10 PATHS ${TORCH_LIBRARY_DIR} NO_DEFAULT_PATH REQUIRED)
 
 add_library(regroup_torch INTERFACE)
-set(includes ${TORCH_INCLUDE}/torch/csrc/api/include)
-if(NOT TORCH_INCLUDE STREQUAL "/usr/include")
-  list(PREPEND includes ${TORCH_INCLUDE})
+if(TORCH_INCLUDE STREQUAL "/usr/include")
+  set(includes ${TORCH_INCLUDE}/torch/csrc/api/include)
+else()
+  # A wheel brings headers of other libraries along (fmt, protobuf), which would hide the system's: only torch's own are seen.
+  set(view ${CMAKE_CURRENT_BINARY_DIR}/include/torch)
+  file(MAKE_DIRECTORY ${view})
+  foreach(folder ATen c10 caffe2 torch)
+    file(CREATE_LINK ${TORCH_INCLUDE}/${folder} ${view}/${folder} SYMBOLIC)
+  endforeach()
+  set(includes ${view} ${view}/torch/csrc/api/include)
 endif()
 target_include_directories(regroup_torch SYSTEM INTERFACE ${includes})
 # libtorch registers its backends when it is loaded, so it is kept although no symbol of it may be used; its own libraries

@@ -57,7 +57,7 @@ std::string bash_script(const CLI::App& app) {
   std::string words = fmt::format("    *) words=\"{}\" ;;\n", words_of(app));
   std::string values;
   for (const CLI::App* sub : subcommands_of(app)) {
-    words = fmt::format("    {}) words=\"{}\" ;;\n", sub->get_name(), words_of(*sub)) + words;
+    words.insert(0, fmt::format("    {}) words=\"{}\" ;;\n", sub->get_name(), words_of(*sub)));
     for (const CLI::Option* option : options_of(*sub)) {
       if (!takes_value(*option)) continue;
       for (const std::string& name : spellings(*option)) {

@@ -18,7 +18,8 @@ using namespace regroup;
 
 /// The cross-entropy of each label under softmax(-distance to the class means / temperature).
 std::vector<float> losses_by_class_means(const ImageSet& images, const std::vector<std::int32_t>& labels, int classes) {
-  const auto size = images.pixels.size() / static_cast<std::size_t>(images.count);
+  const auto size = static_cast<std::size_t>(images.channels) * static_cast<std::size_t>(images.height) *
+                    static_cast<std::size_t>(images.width);
   const auto class_count = static_cast<std::size_t>(classes);
   std::vector<double> means(class_count * size), counts(class_count);
   for (std::size_t i = 0; i < labels.size(); ++i) {

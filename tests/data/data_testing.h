@@ -10,22 +10,11 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include "regroup/core/error.h"
+#include "support/user_error.h"
 
 namespace regroup {
 
 using Bytes = std::vector<std::uint8_t>;
-
-/// The sentence of the UserError that `body` throws.
-inline std::string user_error(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no UserError was thrown";
-}
 
 /// A folder that goes away with the test. Tests run at the same time, so each has its own.
 class TemporaryFolder {

@@ -8,21 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "regroup/core/error.h"
 #include "regroup/core/random.h"
 #include "regroup/noise/transition.h"
+#include "support/user_error.h"
 
 namespace regroup {
-
-/// The sentence of the UserError that `body` throws.
-inline std::string user_error(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no UserError was thrown";
-}
 
 /// Classes of different sizes: class c has a share proportional to c + 1.
 inline std::vector<std::int32_t> uneven_labels(std::size_t count, int classes) {

@@ -36,12 +36,13 @@ else
 endif
 
 demo: build
-	@$(BUILD)/bin/weigh_labels
+	@scripts/demo $(BUILD)/bin/regroup
 
 test: build
 	cd $(BUILD) && $(CTEST)
 
 bench: build
+	@scripts/setup bench
 	$(BUILD)/bin/regroup_bench build/bench.json $(ONLY)
 
 install: build

@@ -7,6 +7,11 @@ namespace regroup {
 
 /// The whole command with its subcommands. A subcommand is one file that adds itself here: flags, and as its callback
 /// the library call.
+void add_train_command(CLI::App& app);
+void add_eval_command(CLI::App& app);
+void add_predict_command(CLI::App& app);
+void add_presets_command(CLI::App& app);
+void add_runs_command(CLI::App& app);
 void add_noise_command(CLI::App& app);
 void add_completion_command(CLI::App& app);
 

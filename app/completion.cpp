@@ -36,7 +36,7 @@ std::string values_of(const std::string& option) {
   std::string values;
   if (option == "shell") values = "bash zsh ";
   if (option == "--data")
-    for (const DatasetInfo& set : datasets()) values += fmt::format("{} ", set.name);
+    for (const DatasetInfo& set : datasets()) values += fmt::format("{}{} ", set.name, set.takes_path ? ":" : "");
   if (option == "--noise")
     for (const NoiseKindInfo& kind : noise_kinds())
       values += fmt::format("{}{} ", kind.name, kind.argument == NoiseArgument::nothing ? "" : ":");

@@ -17,6 +17,10 @@ constexpr const char* about =
     R"(Regroup trains image classifiers on labels that are partly wrong, and tells which labels are wrong.
 
 Start here:
+  regroup train --noise symmetric:0.5 --width 16 --epochs 20
+      trains on Fashion-MNIST with half of its labels made wrong, and leaves a run folder with figures and pictures
+  regroup train --data folder:PATH
+      trains on your own images: PATH/CLASS/image.jpg
   regroup noise --data fashion-mnist --noise symmetric:0.5 --out labels.csv
       makes half of Fashion-MNIST's labels wrong and writes them beside the clean ones
   regroup noise --help
@@ -31,12 +35,18 @@ std::string version_text() {
 }
 
 int run(int argc, char** argv) {
+  regroup::keep_memory();
   regroup::set_engine_threads(regroup::hardware_threads());
 
   CLI::App app(about, "regroup");
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", version_text, "Show the version, engine, device, precision and threads");
   app.set_help_flag("-h,--help", "Show this help");
+  regroup::add_train_command(app);
+  regroup::add_eval_command(app);
+  regroup::add_predict_command(app);
+  regroup::add_presets_command(app);
+  regroup::add_runs_command(app);
   regroup::add_noise_command(app);
   regroup::add_completion_command(app);
 

@@ -37,7 +37,7 @@ std::string table_of(const Rows& rows, std::size_t width) {
 std::string footer() {
   std::vector<std::pair<std::string, std::string>> kinds, sets;
   for (const NoiseKindInfo& kind : noise_kinds()) kinds.emplace_back(kind.usage(), kind.description);
-  for (const DatasetInfo& set : datasets()) sets.emplace_back(set.name, set.description);
+  for (const DatasetInfo& set : datasets()) sets.emplace_back(set.usage(), set.description);
   return "Kinds of noise:\n" + table_of(kinds, 20) + "\nDatasets:\n" + table_of(sets, 20) +
          "\nExample:\n  regroup noise --data fashion-mnist --noise pairflip:0.45 --seed 7 --out labels.csv";
 }
@@ -70,7 +70,7 @@ void run_noise(const NoiseFlags& flags) {
   refuse_existing(flags.out, flags.overwrite);
   if (flags.transitions) refuse_existing(*flags.transitions, flags.overwrite);
 
-  const Dataset dataset = load_dataset(flags.data, flags.data_dir);
+  const Dataset dataset = load_dataset(flags.data, {.data_dir = flags.data_dir, .threads = hardware_threads()});
   const ImageSet& images = dataset.train;
   const Features features =
       pixel_features(images.pixels, static_cast<std::size_t>(images.count), static_cast<std::size_t>(images.channels));

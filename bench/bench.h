@@ -17,6 +17,11 @@ double seconds(const std::function<void()>& call);
 /// round warms up.
 double time_ratio(int rounds, const std::function<double()>& slow, const std::function<double()>& fast);
 
+/// The idle threads of one engine spin for some milliseconds before they sleep, at the cost of whoever runs next: waits
+/// until they do.
+void settle();
+
 void bench_estimator(Figures& figures);
+void bench_training(Figures& figures);
 
 }  // namespace regroup::bench

@@ -18,12 +18,7 @@ double seconds(const std::function<void()>& call) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-namespace {
-
-/// The idle threads of one engine spin for some milliseconds before they sleep, at the cost of whoever runs next.
 void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
-
-}  // namespace
 
 double time_ratio(int rounds, const std::function<double()>& slow, const std::function<double()>& fast) {
   slow();
@@ -44,7 +39,8 @@ double time_ratio(int rounds, const std::function<double()>& slow, const std::fu
 
 int main(int argc, char** argv) {
   using regroup::bench::Figures;
-  const std::map<std::string, void (*)(Figures&)> groups = {{"estimator", regroup::bench::bench_estimator}};
+  const std::map<std::string, void (*)(Figures&)> groups = {{"estimator", regroup::bench::bench_estimator},
+                                                            {"training", regroup::bench::bench_training}};
   const std::string only = argc > 2 ? argv[2] : "";
   if (argc < 2 || (!only.empty() && !groups.contains(only))) {
     std::string names;

@@ -1,12 +1,33 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string_view>
 
 namespace regroup {
 
-/// Writes a file whole or not at all: aside in the same folder first, then renamed over what was there. Throws
-/// UserError.
+/// Writes a file piece by piece, whole or not at all: aside in the same folder, and renamed over what was there by
+/// finish(). What is not finished is removed again. Throws UserError.
+class FileWriter {
+ public:
+  explicit FileWriter(std::filesystem::path file);
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+  ~FileWriter();
+
+  void write(std::span<const std::byte> bytes);
+
+  /// The file is on the disk, and not only in the system's memory, before it takes its name.
+  void finish();
+
+ private:
+  std::filesystem::path file_;
+  std::filesystem::path aside_;
+  int descriptor_ = -1;
+};
+
+/// The same in one piece.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace regroup

@@ -13,6 +13,11 @@ enum class Purpose : std::uint32_t {
   label_noise = 2,  ///< which labels are flipped, and to what
   projection = 3,   ///< the random directions of instance-dependent noise
   synthetic = 4,    ///< made-up data in tests and benchmarks
+  split = 5,        ///< which samples are for validation, or for test where the data has no test part
+  subset = 6,       ///< which samples a limited run trains on
+  order = 7,        ///< the order of the samples in an epoch
+  augment = 8,      ///< how an image is shifted and mirrored
+  weights = 9,      ///< the weights that a network starts from
 };
 
 /// A stream of random numbers. The stream is its key: the same seed, purpose, epoch and index give the same numbers on

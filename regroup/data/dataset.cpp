@@ -8,6 +8,9 @@
 #include <system_error>
 
 #include "regroup/core/error.h"
+#include "regroup/data/cifar.h"
+#include "regroup/data/csv_dataset.h"
+#include "regroup/data/folder.h"
 #include "regroup/data/mnist.h"
 
 namespace regroup {
@@ -15,11 +18,30 @@ namespace {
 
 constexpr std::array table{
     DatasetInfo{"fashion-mnist", "70,000 grey images of clothes, 28x28, 10 classes",
-                "/usr/share/datasets/fashion-mnist", "install dataset-fashion-mnist or give --data-dir",
+                "/usr/share/datasets/fashion-mnist", "install dataset-fashion-mnist or give --data-dir", false,
                 load_fashion_mnist},
     DatasetInfo{"mnist", "70,000 grey images of written digits, 28x28, 10 classes", "",
-                "fetch its four files and give their folder by --data-dir", load_mnist},
+                "fetch its four files and give their folder by --data-dir", false, load_mnist},
+    DatasetInfo{"cifar10", "60,000 small photos, 32x32, 10 classes", "",
+                "fetch its binary version and give the folder by --data-dir", false, load_cifar10},
+    DatasetInfo{"cifar100", "60,000 small photos, 32x32, 100 classes", "",
+                "fetch its binary version and give the folder by --data-dir", false, load_cifar100},
+    DatasetInfo{"folder", "JPEG and PNG files as CLASS/FILE, or as train/CLASS/FILE and test/CLASS/FILE", "",
+                "give folder:PATH", true, load_folder},
+    DatasetInfo{"csv", "JPEG and PNG files that a CSV file lists as path,label[,clean][,split]", "", "give csv:FILE",
+                true, load_csv},
 };
+
+const DatasetInfo& find_dataset(std::string_view name) {
+  const auto* const info = std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.name == name; });
+  if (info == table.end()) {
+    std::vector<std::string> names;
+    names.reserve(table.size());
+    for (const auto& row : table) names.push_back(row.usage());
+    throw UserError(fmt::format("unknown dataset '{}'; known: {}", name, fmt::join(names, ", ")));
+  }
+  return *info;
+}
 
 std::filesystem::path folder_of(const DatasetInfo& info, const std::optional<std::filesystem::path>& data_dir) {
   if (!data_dir) {
@@ -36,15 +58,18 @@ std::filesystem::path folder_of(const DatasetInfo& info, const std::optional<std
 
 std::span<const DatasetInfo> datasets() { return table; }
 
-Dataset load_dataset(std::string_view name, const std::optional<std::filesystem::path>& data_dir) {
-  const auto* const info = std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.name == name; });
-  if (info == table.end()) {
-    std::vector<std::string_view> names;
-    names.reserve(table.size());
-    for (const auto& row : table) names.push_back(row.name);
-    throw UserError(fmt::format("unknown dataset '{}'; known: {}", name, fmt::join(names, ", ")));
+Dataset load_dataset(std::string_view spec, const LoadOptions& options) {
+  const auto colon = spec.find(':');
+  const DatasetInfo& info = find_dataset(spec.substr(0, colon));
+  if (!info.takes_path) {
+    if (colon != std::string_view::npos)
+      throw UserError(fmt::format("{} takes no path; give its folder by --data-dir", info.name));
+    return info.load(folder_of(info, options.data_dir), info, options);
   }
-  return info->load(folder_of(*info, data_dir), *info);
+  if (colon == std::string_view::npos || colon + 1 == spec.size())
+    throw UserError(fmt::format("{} needs a path; {}", info.name, info.advice));
+  if (options.data_dir) throw UserError(fmt::format("{} brings its own path; leave out --data-dir", spec));
+  return info.load(std::filesystem::path(spec.substr(colon + 1)), info, options);
 }
 
 }  // namespace regroup

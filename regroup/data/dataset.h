@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,13 @@ struct ImageSet {
   int width = 0;
   std::vector<std::uint8_t> pixels;  ///< image by image, row by row, the channels of a pixel side by side
   std::vector<std::int32_t> labels;  ///< one an image, in 0 .. classes - 1
+  std::vector<std::int32_t> clean;   ///< the true labels where a file says them beside the labels, -1 where it does
+                                     ///< not say one; empty if it says none
+  std::vector<std::string> paths;    ///< the files that the images come from, where each has its own; else empty
+
+  std::size_t image_bytes() const {
+    return static_cast<std::size_t>(channels) * static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
+  }
 };
 
 struct Dataset {
@@ -25,23 +33,43 @@ struct Dataset {
   std::vector<std::string> class_names;
   ImageSet train;
   ImageSet test;
+  bool mirrored_is_same = true;  ///< whether a mirrored image still shows its class: not so for digits
 
   int classes() const { return static_cast<int>(class_names.size()); }
 };
 
+enum class BadImage { skip, refuse };
+
+/// What loading may need to know; most datasets need nothing of it but the folder.
+struct LoadOptions {
+  // Every member has an initialiser, so that a caller may name only those that it sets.
+  std::optional<std::filesystem::path> data_dir =
+      {};              ///< where the dataset lies; without it, where its package puts it
+  int image_size = 0;  ///< for image files: height and width; 0: what most images have, at most 224
+  BadImage on_bad_image = BadImage::refuse;
+  double test_split = 0.1;  ///< for image files without a test part: the share of each class that becomes one
+  std::uint64_t seed = 0;   ///< of that split
+  int threads = 1;
+  std::function<void(std::size_t done, std::size_t total)> progress = {};  ///< called while image files are decoded
+  std::function<void(const std::string& sentence)> warn = {};              ///< called for each image that is skipped
+};
+
 struct DatasetInfo {
-  std::string_view name;
+  std::string_view name;  ///< as `--data` has it; `folder` and `csv` are followed by :PATH
   std::string_view description;
   std::string_view default_folder;  ///< where a package puts it; empty if no package has it
   std::string_view advice;          ///< what to do when its files are missing
-  Dataset (*load)(const std::filesystem::path& folder, const DatasetInfo& info);
+  bool takes_path;                  ///< `NAME:PATH` instead of NAME and a folder
+  Dataset (*load)(const std::filesystem::path& place, const DatasetInfo& info, const LoadOptions& options);
+
+  std::string usage() const { return std::string(name) + (takes_path ? ":PATH" : ""); }
 };
 
 /// All datasets.
 std::span<const DatasetInfo> datasets();
 
-/// Loads a dataset by name from `data_dir`, or from its folder in there if that has the dataset's name, or, without a
-/// `data_dir`, from the default folder.
-Dataset load_dataset(std::string_view name, const std::optional<std::filesystem::path>& data_dir);
+/// Loads `fashion-mnist`, `folder:PATH`, ...: by name from `data_dir`, or from its folder in there if that has the
+/// dataset's name, or, without a `data_dir`, from the default folder; or from the path that follows the name.
+Dataset load_dataset(std::string_view spec, const LoadOptions& options = {});
 
 }  // namespace regroup

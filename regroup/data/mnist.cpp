@@ -61,11 +61,13 @@ Dataset load(const std::filesystem::path& folder, const DatasetInfo& info, std::
 
 }  // namespace
 
-Dataset load_mnist(const std::filesystem::path& folder, const DatasetInfo& info) {
-  return load(folder, info, {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"});
+Dataset load_mnist(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions&) {
+  Dataset dataset = load(folder, info, {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"});
+  dataset.mirrored_is_same = false;
+  return dataset;
 }
 
-Dataset load_fashion_mnist(const std::filesystem::path& folder, const DatasetInfo& info) {
+Dataset load_fashion_mnist(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions&) {
   return load(
       folder, info,
       {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"});

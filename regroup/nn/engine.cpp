@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <torch/cuda.h>
 #include <torch/version.h>
 
@@ -27,6 +28,14 @@ EngineInfo engine_info() {
   return {debian ? "libtorch (Debian)" : "PyTorch (Python)", TORCH_VERSION,
           devices > 0 ? fmt::format("cuda ({} device{})", devices, devices > 1 ? "s" : "") : "cpu",
           cpu_has_bf16() ? "bf16" : "fp32", at::get_num_threads()};
+}
+
+void keep_memory() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+  mallopt(M_TOP_PAD, 64 << 20);
+#endif
 }
 
 void set_engine_threads(int threads) { at::set_num_threads(threads); }

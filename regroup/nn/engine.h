@@ -15,6 +15,10 @@ struct EngineInfo {
 
 EngineInfo engine_info();
 
+/// Lets this process keep the memory that it frees. An engine without a cache of its own asks the system for the memory
+/// of every activation, and the system clears every page of it. Call it first thing in main.
+void keep_memory();
+
 /// Makes the engine use so many threads; Debian's libtorch starts with one.
 void set_engine_threads(int threads);
 

@@ -26,6 +26,10 @@ class LossBook {
   void merge(const LossBook& other);
 
   std::span<const float> losses() const { return losses_; }
+
+  /// For whoever saves and restores the book.
+  std::vector<float>& values() { return losses_; }
+
   bool recorded_this_epoch(std::size_t sample) const { return fresh_[sample]; }
   std::size_t size() const { return losses_.size(); }
 

@@ -6,7 +6,9 @@
 
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "regroup/core/error.h"
 
@@ -31,6 +33,26 @@ TEST_F(WriteFile, ReplacesWhatWasThereAndLeavesNothingElse) {
   write_file(folder_ / "x", "old and longer");
   write_file(folder_ / "x", bytes);
   EXPECT_EQ(content(folder_ / "x"), bytes);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(WriteFile, PiecesAreSeenWhenTheyAreFinishedAndNotBefore) {
+  write_file(folder_ / "x", "old");
+  const auto bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
+  {
+    FileWriter writer(folder_ / "x");
+    writer.write(bytes("first, "));
+    writer.write({});
+    writer.write(bytes("second"));
+    EXPECT_EQ(content(folder_ / "x"), "old");
+    writer.finish();
+    EXPECT_EQ(content(folder_ / "x"), "first, second");
+  }
+  {
+    FileWriter unfinished(folder_ / "x");
+    unfinished.write(bytes("third"));
+  }
+  EXPECT_EQ(content(folder_ / "x"), "first, second");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 

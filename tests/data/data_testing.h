@@ -33,9 +33,13 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
 
   std::filesystem::path write(const std::string& name, const Bytes& bytes) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream out(path_ / name, std::ios::binary);
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     return path_ / name;
+  }
+  std::filesystem::path write(const std::string& name, const std::string& text) const {
+    return write(name, Bytes(text.begin(), text.end()));
   }
 
  private:

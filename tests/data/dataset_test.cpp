@@ -10,8 +10,8 @@ namespace regroup {
 namespace {
 
 TEST(Datasets, AnUnknownNameListsTheKnownOnes) {
-  EXPECT_EQ(user_error([] { load_dataset("mnits", std::nullopt); }),
-            "unknown dataset 'mnits'; known: fashion-mnist, mnist");
+  EXPECT_EQ(user_error([] { load_dataset("mnits"); }),
+            "unknown dataset 'mnits'; known: fashion-mnist, mnist, cifar10, cifar100, folder:PATH, csv:PATH");
 }
 
 TEST(Datasets, HaveDistinctNamesAndDescriptions) {
@@ -24,8 +24,17 @@ TEST(Datasets, HaveDistinctNamesAndDescriptions) {
 }
 
 TEST(Datasets, WithoutADefaultFolderOneMustBeGiven) {
-  EXPECT_EQ(user_error([] { load_dataset("mnist", std::nullopt); }),
+  EXPECT_EQ(user_error([] { load_dataset("mnist"); }),
             "mnist has no default folder; fetch its four files and give their folder by --data-dir");
+}
+
+TEST(Datasets, APathFollowsTheNameWhereTheDatasetTakesOneAndOnlyThere) {
+  EXPECT_EQ(user_error([] { load_dataset("folder"); }), "folder needs a path; give folder:PATH");
+  EXPECT_EQ(user_error([] { load_dataset("csv:"); }), "csv needs a path; give csv:FILE");
+  EXPECT_EQ(user_error([] { load_dataset("mnist:/data"); }), "mnist takes no path; give its folder by --data-dir");
+  EXPECT_EQ(user_error([] { load_dataset("folder:/data", {.data_dir = "/other"}); }),
+            "folder:/data brings its own path; leave out --data-dir");
+  EXPECT_EQ(user_error([] { load_dataset("folder:/none:at:all"); }), "/none:at:all: no such folder; give folder:PATH");
 }
 
 }  // namespace

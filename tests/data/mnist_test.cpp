@@ -18,16 +18,17 @@ void write_small_mnist(const TemporaryFolder& folder) {
 }
 
 std::string error_of(const TemporaryFolder& folder) {
-  return user_error([&] { load_dataset("mnist", folder.path()); });
+  return user_error([&] { load_dataset("mnist", {.data_dir = folder.path()}); });
 }
 
 TEST(Mnist, ReadsItsFourFiles) {
   const TemporaryFolder folder;
   write_small_mnist(folder);
-  const auto dataset = load_dataset("mnist", folder.path());
+  const auto dataset = load_dataset("mnist", {.data_dir = folder.path()});
   EXPECT_EQ(dataset.name, "mnist");
   EXPECT_EQ(dataset.classes(), 10);
   EXPECT_EQ(dataset.class_names[7], "7");
+  EXPECT_FALSE(dataset.mirrored_is_same);
   EXPECT_EQ(dataset.train.count, 3);
   EXPECT_EQ(dataset.train.channels, 1);
   EXPECT_EQ(dataset.train.height, 2);
@@ -43,8 +44,8 @@ TEST(Mnist, AFolderOfItsNameInTheDataFolderIsTaken) {
   const TemporaryFolder folder;
   write_small_mnist(folder);
   std::filesystem::create_directory(folder.path() / "fashion-mnist");
-  EXPECT_EQ(load_dataset("mnist", folder.path()).train.count, 3);
-  EXPECT_EQ(user_error([&] { load_dataset("fashion-mnist", folder.path()); }),
+  EXPECT_EQ(load_dataset("mnist", {.data_dir = folder.path()}).train.count, 3);
+  EXPECT_EQ(user_error([&] { load_dataset("fashion-mnist", {.data_dir = folder.path()}); }),
             "fashion-mnist: no train-images-idx3-ubyte and no train-images-idx3-ubyte.gz in " +
                 (folder.path() / "fashion-mnist").string() + "; install dataset-fashion-mnist or give --data-dir");
 }
@@ -83,9 +84,10 @@ TEST(Mnist, TrainingAndTestImagesMustHaveOneSize) {
 }
 
 TEST(FashionMnist, IsFoundWhereDebianPutsIt) {
-  const auto dataset = load_dataset("fashion-mnist", std::nullopt);
+  const auto dataset = load_dataset("fashion-mnist");
   EXPECT_EQ(dataset.classes(), 10);
   EXPECT_EQ(dataset.class_names.back(), "Ankle boot");
+  EXPECT_TRUE(dataset.mirrored_is_same);
   const auto check = [](const ImageSet& set, int count) {
     EXPECT_EQ(set.count, count);
     EXPECT_EQ(set.channels, 1);

@@ -1,0 +1,95 @@
+// regroup eval: the accuracy of a trained network on a dataset's test images.
+#include <fmt/format.h>
+
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "cli.h"
+#include "console.h"
+#include "regroup/core/error.h"
+#include "regroup/core/parallel.h"
+#include "regroup/train/run_settings.h"
+#include "regroup/train/trained_network.h"
+
+namespace regroup {
+namespace {
+
+struct EvalFlags {
+  std::string run;
+  std::string checkpoint = "best";
+  std::optional<std::string> data, data_dir;
+  std::string device = "auto", precision = "auto";
+};
+
+/// The run's own data, unless other data is asked for.
+Dataset load_data(const EvalFlags& flags, const NetworkCard& card, Observer& console) {
+  std::string data = flags.data.value_or(""), data_dir = flags.data_dir.value_or("");
+  if (!flags.data) {
+    const auto config = std::filesystem::path(flags.run) / "config.toml";
+    if (!std::filesystem::exists(config))
+      throw UserError(fmt::format("{}: is no run's folder, so that its data is not known; give --data", flags.run));
+    const Settings settings = resolve_settings({read_config(config.string())});
+    data = settings.text("data");
+    if (!flags.data_dir) data_dir = settings.text("data-dir");
+  }
+  LoadOptions options;
+  if (!data_dir.empty()) options.data_dir = data_dir;
+  options.image_size = card.height;
+  options.threads = hardware_threads();
+  options.progress = [&console](std::size_t done, std::size_t total) { console.loading(done, total); };
+  Dataset dataset = load_dataset(data, options);
+  const ImageSet& test = dataset.test;
+  if (test.channels != card.channels || test.height != card.height || test.width != card.width ||
+      dataset.class_names.size() != card.class_names.size())
+    throw UserError(fmt::format("{}: {} classes of {}x{}x{} images; the network has {} classes of {}x{}x{} images",
+                                data, dataset.class_names.size(), test.width, test.height, test.channels,
+                                card.class_names.size(), card.width, card.height, card.channels));
+  return dataset;
+}
+
+void run_eval(const EvalFlags& flags) {
+  const at::Device device = choose_device(flags.device);
+  const TrainedNetwork trained = load_trained_network(flags.run, flags.checkpoint, device);
+  Console console(false);
+  const Dataset dataset = load_data(flags, trained.card, console);
+  const ImageSet& test = dataset.test;
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(test.count));
+  std::iota(all.begin(), all.end(), 0U);
+  if (all.empty()) throw UserError("there are no test images");
+  const auto options = evaluation_of(trained.card, device, choose_precision(flags.precision, device));
+  const auto predicted = most_likely(probabilities(trained.predictor(), test, all, options));
+
+  fmt::print("{}: {:.2f} % of {} test images\n\n", trained.file.string(), 100 * accuracy(predicted, test.labels),
+             test.count);
+  for (int y = 0; y < dataset.classes(); ++y) {
+    std::size_t images = 0, right = 0;
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+      if (test.labels[i] != y) continue;
+      ++images;
+      right += predicted[i] == y ? 1 : 0;
+    }
+    if (images > 0)
+      fmt::print("{:<24} {:>6.2f} % of {}\n", dataset.class_names[static_cast<std::size_t>(y)],
+                 100 * static_cast<double>(right) / static_cast<double>(images), images);
+  }
+}
+
+}  // namespace
+
+void add_eval_command(CLI::App& app) {
+  auto flags = std::make_shared<EvalFlags>();
+  CLI::App* command = app.add_subcommand("eval", "Measure a trained network on test images");
+  command->add_option("run", flags->run, "A run's folder, or a .safetensors file of one")->required();
+  command->add_option("--checkpoint", flags->checkpoint, "Of a run: best (on the noisy validation split) or last")
+      ->check(CLI::IsMember({"best", "last"}))
+      ->capture_default_str();
+  command->add_option("--data", flags->data, "Another dataset than the run's own");
+  command->add_option("--data-dir", flags->data_dir, "Where it lies");
+  command->add_option("--device", flags->device, "auto, cpu or cuda")->capture_default_str();
+  command->add_option("--precision", flags->precision, "auto, fp32 or bf16")->capture_default_str();
+  command->footer("Example:\n  regroup eval runs/fashion-mnist-rml-1");
+  command->callback([flags] { run_eval(*flags); });
+}
+
+}  // namespace regroup

@@ -1,0 +1,147 @@
+// regroup predict: what a trained network sees in images.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "cli.h"
+#include "console.h"
+#include "regroup/core/error.h"
+#include "regroup/core/file.h"
+#include "regroup/core/parallel.h"
+#include "regroup/data/image_files.h"
+#include "regroup/train/trained_network.h"
+
+namespace regroup {
+namespace {
+
+struct PredictFlags {
+  std::string run;
+  std::vector<std::string> inputs;
+  std::optional<std::string> out;
+  std::string checkpoint = "best", on_bad_image = "skip", device = "auto", precision = "auto";
+  bool probabilities = false, overwrite = false, quiet = false;
+};
+
+bool looks_like_image(const std::filesystem::path& file) {
+  std::string ending = file.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
+}
+
+/// The files that were named, and those in the folders that were named, sorted.
+std::vector<ListedImage> listed(const std::vector<std::string>& inputs) {
+  std::vector<ListedImage> images;
+  for (const std::string& input : inputs) {
+    if (!std::filesystem::is_directory(input)) {
+      images.push_back({input});
+      continue;
+    }
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(input))
+      if (entry.is_regular_file() && looks_like_image(entry.path())) found.push_back(entry.path().string());
+    if (found.empty()) throw UserError(fmt::format("{}: there are no .jpg, .jpeg or .png files in it", input));
+    std::sort(found.begin(), found.end());
+    for (const std::string& file : found) images.push_back({file});
+  }
+  return images;
+}
+
+/// Image files are read in colour; a network for grey images gets their brightness.
+void to_grey(ImageSet& images) {
+  for (std::size_t pixel = 0; pixel < images.pixels.size() / 3; ++pixel) {
+    const std::uint8_t* rgb = &images.pixels[3 * pixel];
+    images.pixels[pixel] = static_cast<std::uint8_t>((299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000);
+  }
+  images.pixels.resize(images.pixels.size() / 3);
+  images.channels = 1;
+}
+
+ImageSet load_images(const PredictFlags& flags, const NetworkCard& card, Observer& console) {
+  if (card.height != card.width)
+    throw UserError(
+        fmt::format("the network is for images of {}x{}; image files become square", card.width, card.height));
+  LoadOptions options;
+  options.image_size = card.height;
+  options.on_bad_image = flags.on_bad_image == "skip" ? BadImage::skip : BadImage::refuse;
+  options.threads = hardware_threads();
+  options.progress = [&console](std::size_t done, std::size_t total) { console.loading(done, total); };
+  options.warn = [&console](const std::string& sentence) { console.message(sentence); };
+  Dataset dataset;
+  ListedImages images;
+  images.test = listed(flags.inputs);
+  load_image_files("", std::move(images), options, dataset);
+  if (dataset.test.count == 0) throw UserError("none of the images can be read");
+  if (card.channels == 1) to_grey(dataset.test);
+  return std::move(dataset.test);
+}
+
+std::string quoted(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  std::string result = "\"";
+  for (const char c : field) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + '"';
+}
+
+void run_predict(const PredictFlags& flags) {
+  if (flags.out && !flags.overwrite && std::filesystem::exists(*flags.out))
+    throw UserError(fmt::format("{} exists; choose another name or give --overwrite", *flags.out));
+  const at::Device device = choose_device(flags.device);
+  const TrainedNetwork trained = load_trained_network(flags.run, flags.checkpoint, device);
+  const auto& names = trained.card.class_names;
+  Console console(flags.quiet);
+  const ImageSet images = load_images(flags, trained.card, console);
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(images.count));
+  std::iota(all.begin(), all.end(), 0U);
+  const auto options = evaluation_of(trained.card, device, choose_precision(flags.precision, device));
+  const at::Tensor shares = probabilities(trained.predictor(), images, all, options).contiguous();
+  const auto predicted = most_likely(shares);
+
+  std::string csv = "path,label,confidence";
+  if (flags.probabilities)
+    for (const std::string& name : names) csv += "," + quoted("p_" + name);
+  csv += '\n';
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const float* row = shares.data_ptr<float>() + i * names.size();
+    const auto y = static_cast<std::size_t>(predicted[i]);
+    csv += fmt::format("{},{},{:.4f}", quoted(images.paths[i]), quoted(names[y]), row[y]);
+    if (flags.probabilities)
+      for (std::size_t c = 0; c < names.size(); ++c) fmt::format_to(std::back_inserter(csv), ",{:.4f}", row[c]);
+    csv += '\n';
+  }
+  if (flags.out) {
+    write_file(*flags.out, csv);
+  } else {
+    fmt::print("{}", csv);
+  }
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& app) {
+  auto flags = std::make_shared<PredictFlags>();
+  CLI::App* command = app.add_subcommand("predict", "Say what a trained network sees in images");
+  command->add_option("run", flags->run, "A run's folder, or a .safetensors file of one")->required();
+  command->add_option("images", flags->inputs, "Image files, and folders of them")->required();
+  command->add_option("--out", flags->out, "The CSV file to write: path,label,confidence [printed]");
+  command->add_flag("--probabilities", flags->probabilities, "Add a column for each class");
+  command->add_option("--checkpoint", flags->checkpoint, "Of a run: best (on the noisy validation split) or last")
+      ->check(CLI::IsMember({"best", "last"}))
+      ->capture_default_str();
+  command->add_option("--on-bad-image", flags->on_bad_image, "skip or refuse an image that cannot be read")
+      ->check(CLI::IsMember({"skip", "refuse"}))
+      ->capture_default_str();
+  command->add_option("--device", flags->device, "auto, cpu or cuda")->capture_default_str();
+  command->add_option("--precision", flags->precision, "auto, fp32 or bf16")->capture_default_str();
+  command->add_flag("--overwrite", flags->overwrite, "Replace a file that exists");
+  command->add_flag("-q,--quiet", flags->quiet, "No progress");
+  command->footer("Example:\n  regroup predict runs/photos new-photos/ --out predictions.csv");
+  command->callback([flags] { run_predict(*flags); });
+}
+
+}  // namespace regroup

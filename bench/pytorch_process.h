@@ -1,0 +1,26 @@
+#pragma once
+
+#include <sys/types.h>
+#include <cstdio>
+#include <string>
+
+namespace regroup::bench {
+
+/// bench/pytorch_training.py, running beside this program and answering when it is asked.
+class PyTorchProcess {
+ public:
+  PyTorchProcess();
+  PyTorchProcess(const PyTorchProcess&) = delete;
+  PyTorchProcess& operator=(const PyTorchProcess&) = delete;
+  ~PyTorchProcess();
+
+  /// Sends a command and waits for its number.
+  double ask(const std::string& command);
+
+ private:
+  pid_t child_ = -1;
+  std::FILE* to_ = nullptr;
+  std::FILE* from_ = nullptr;
+};
+
+}  // namespace regroup::bench

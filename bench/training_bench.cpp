@@ -1,0 +1,178 @@
+// Training against PyTorch's: the same network, batch, threads and precision, in turn in one run.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "bench.h"
+#include "pytorch_process.h"
+#include "regroup/core/parallel.h"
+#include "regroup/core/random.h"
+#include "regroup/methods/method.h"
+#include "regroup/nn/engine.h"
+#include "regroup/train/run_settings.h"
+
+namespace regroup::bench {
+namespace {
+
+constexpr int classes = 10, image_count = 50'000, batch_size = 128;
+
+ImageSet make_images() {
+  ImageSet images;
+  images.count = image_count;
+  images.channels = 3;
+  images.height = images.width = 32;
+  images.pixels.resize(images.image_bytes() * image_count);
+  images.labels.resize(image_count);
+  Stream stream(1, Purpose::synthetic);
+  for (auto& pixel : images.pixels) pixel = static_cast<std::uint8_t>(stream());
+  for (auto& label : images.labels) label = static_cast<std::int32_t>(stream.below(classes));
+  return images;
+}
+
+/// Our trainer's inner loop.
+class Training {
+ public:
+  Training(const ImageSet& images, const std::string& method, int width, Precision precision)
+      : settings_(run_settings(
+            {{"method", method}, {"width", fmt::format("{}", width)}, {"ema", method == "ce" ? "0" : "0.999"}})),
+        context_(settings_, samples_of(images), at::kCPU, precision, hardware_threads()),
+        method_(method_named(method).make(context_)) {
+    begin_epoch();
+  }
+
+  double run(int steps) {
+    return seconds([&] {
+      for (int i = 0; i < steps; ++i) {
+        const Batch* batch = loader_->next();
+        if (batch == nullptr) {
+          begin_epoch();
+          batch = loader_->next();
+        }
+        const TensorBatch on_device = context_.to_device(*batch);
+        method_->set_rate({epoch_, 1000, 0, 390});
+        method_->step(std::span(&on_device, 1));
+      }
+    });
+  }
+
+  /// Seconds that the method's own work at the start of an epoch takes, once losses are recorded.
+  double epoch_start() {
+    std::vector<std::uint32_t> slots(context_.samples().size());
+    std::vector<float> losses(slots.size());
+    Stream stream(2, Purpose::synthetic);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      slots[i] = static_cast<std::uint32_t>(i);
+      losses[i] = static_cast<float>(stream.uniform() * 3);
+    }
+    context_.book().record(slots, losses);
+    const double before = method_->own_seconds();
+    method_->begin_epoch(++epoch_);
+    return method_->own_seconds() - before;
+  }
+
+  double own_seconds() const { return method_->own_seconds(); }
+  double flops_a_step() { return 3 * 2 * batch_size * method_->learners().front()->model().multiply_adds; }
+
+ private:
+  static TrainingSet samples_of(const ImageSet& images) {
+    TrainingSet samples;
+    samples.images = &images;
+    samples.labels = images.labels;
+    for (int i = 0; i < images.count; ++i) samples.positions.push_back(static_cast<std::uint32_t>(i));
+    samples.classes = classes;
+    samples.normalisation = {{0.49F, 0.48F, 0.45F}, {0.25F, 0.24F, 0.26F}};
+    return samples;
+  }
+
+  void begin_epoch() {
+    const auto plans = method_->plan(epoch_++);
+    loader_ = std::make_unique<Loader>(context_.augmenter(), plans[0], 0, plans[0].batches());
+  }
+
+  Settings settings_;
+  Context context_;
+  std::unique_ptr<Method> method_;
+  std::unique_ptr<Loader> loader_;
+  int epoch_ = 0;
+};
+
+double gemm_flops(Precision precision) {
+  const auto type = precision == Precision::bf16 ? at::kBFloat16 : at::kFloat;
+  const at::Tensor a = at::randn({2048, 2048}).to(type), b = at::randn({2048, 2048}).to(type);
+  return 2.0 * 2048 * 2048 * 2048 / seconds([&] { at::mm(a, b); });
+}
+
+std::string name_of(Precision precision) { return precision == Precision::bf16 ? "bf16" : "fp32"; }
+
+/// The median of each column over the rounds.
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void bench_width(Figures& figures, PyTorchProcess& pytorch, const ImageSet& images, int width, Precision precision,
+                 int steps, int rounds) {
+  const std::string w = fmt::format("w{}", width), p = name_of(precision);
+  Training ce(images, "ce", width, precision), rml(images, "rml", width, precision);
+  for (const char* kind : {"ce", "rml"}) pytorch.ask(fmt::format("prepare {} {} {}", kind, width, p));
+  ce.run(2);
+  rml.run(2);
+  gemm_flops(precision);
+  std::vector<double> over_pytorch, over_reference, over_peak, share;
+  for (int round = 0; round < rounds; ++round) {
+    settle();
+    const double theirs = pytorch.ask(fmt::format("run ce {} {} {}", width, p, steps));
+    settle();
+    const double ours = ce.run(steps);
+    const double peak = std::max(gemm_flops(precision), gemm_flops(precision));
+    settle();
+    const double reference = pytorch.ask(fmt::format("run rml {} {} {}", width, p, steps));
+    settle();
+    const double own_before = rml.own_seconds();
+    const double ours_rml = rml.run(steps);
+    const double own = rml.own_seconds() - own_before, start = rml.epoch_start();
+    const double epochs = static_cast<double>(image_count / batch_size) / steps;
+    over_pytorch.push_back(theirs / ours);
+    over_peak.push_back(ce.flops_a_step() * steps / ours / peak);
+    over_reference.push_back(reference / (ours_rml + start / epochs));
+    share.push_back((own * epochs + start) / (ours_rml * epochs + start));
+  }
+  figures["regroup_over_pytorch." + w] = median_of(over_pytorch);
+  figures["step_over_peak." + w] = median_of(over_peak);
+  figures["rml_over_reference." + w] = median_of(over_reference);
+  figures["rml_share." + w] = median_of(share);
+}
+
+}  // namespace
+
+void bench_training(Figures& figures) {
+  set_engine_threads(hardware_threads());
+  keep_memory();
+  const ImageSet images = make_images();
+  PyTorchProcess pytorch;
+  pytorch.ask(fmt::format("threads {}", hardware_threads()));
+  const Precision precision = choose_precision("auto", at::kCPU);
+  bench_width(figures, pytorch, images, 16, precision, 12, 7);
+  bench_width(figures, pytorch, images, 64, precision, 2, 5);
+
+  Training fp32(images, "ce", 16, Precision::fp32), bf16(images, "ce", 16, Precision::bf16);
+  // A processor without bf16 takes ten times as long for it: few steps.
+  const int steps = precision == Precision::bf16 ? 12 : 1;
+  figures["bf16_over_fp32"] = time_ratio(
+      3, [&] { return fp32.run(steps); }, [&] { return bf16.run(steps); });
+  if (precision == Precision::fp32) {
+    figures["regroup_over_pytorch.fp32_w16"] = figures["regroup_over_pytorch.w16"];
+  } else {
+    pytorch.ask("prepare ce 16 fp32");
+    figures["regroup_over_pytorch.fp32_w16"] = time_ratio(
+        7, [&] { return pytorch.ask("run ce 16 fp32 12"); }, [&] { return fp32.run(12); });
+  }
+}
+
+}  // namespace regroup::bench

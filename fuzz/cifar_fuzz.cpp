@@ -1,0 +1,33 @@
+// Any bytes, plain or gzip, are whole CIFAR records or a UserError.
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "regroup/core/error.h"
+#include "regroup/data/cifar.h"
+
+namespace {
+
+void read(std::span<const std::uint8_t> bytes, int label_bytes, int classes) {
+  regroup::ImageSet set;
+  try {
+    const auto source = regroup::unpack_gzip(regroup::memory_bytes(bytes), "fuzz");
+    regroup::append_cifar(*source, "fuzz", label_bytes, classes, set);
+  } catch (const regroup::UserError&) {
+    return;
+  }
+  const auto count = static_cast<std::size_t>(set.count);
+  if (set.labels.size() != count || set.pixels.size() != count * set.image_bytes()) std::abort();
+  for (const auto label : set.labels) {
+    if (label < 0 || label >= classes) std::abort();
+  }
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read({data, size}, 1, 10);
+  read({data, size}, 2, 100);
+  return 0;
+}

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "regroup/data/dataset.h"
+
+namespace regroup {
+
+/// Mean and deviation of each channel, of pixel values in 0 .. 1.
+struct Normalisation {
+  std::vector<float> mean;
+  std::vector<float> deviation;
+};
+
+/// Measured over all pixels of a set. A channel without any variation gets the deviation 1.
+Normalisation measure_normalisation(const ImageSet& images, int threads);
+
+enum class Padding {
+  zero,     ///< black, before normalisation
+  reflect,  ///< mirrored at the edge, which is not repeated
+};
+enum class Flip {
+  none,
+  random,     ///< each time with probability 1/2
+  alternate,  ///< a random half of the images in even epochs, the other half in odd ones
+};
+
+/// The paper's augmentation: pad by `shift`, crop at random to the old size, mirror.
+struct Augmentation {
+  int shift = 4;
+  Padding padding = Padding::zero;
+  Flip flip = Flip::random;
+};
+
+/// No change but normalisation.
+inline constexpr Augmentation no_augmentation{0, Padding::zero, Flip::none};
+
+/// What a batch is written in. bf16 is the upper half of a float, rounded to nearest even.
+enum class PixelType { float32, bfloat16 };
+inline std::size_t bytes_of(PixelType type) { return type == PixelType::float32 ? 4 : 2; }
+
+/// Shifts, mirrors, normalises and converts images in one pass over their bytes.
+class Augmenter {
+ public:
+  /// `images` must outlive the augmenter. The shift is less than their height and width: something of an image stays.
+  Augmenter(const ImageSet& images, const Normalisation& normalisation, Augmentation augmentation, PixelType type,
+            std::uint64_t seed);
+
+  /// Writes view `view` of image `sample` in `epoch` to `out`: row by row, the channels of a pixel side by side
+  /// (channels last), image_bytes() values of the pixel type. A function of seed, epoch, sample and view alone.
+  void write(std::uint32_t sample, std::uint32_t epoch, int view, std::byte* out) const;
+
+  /// The bytes that an image takes in `out`.
+  std::size_t output_bytes() const { return images_->image_bytes() * bytes_of(type_); }
+
+ private:
+  struct Change;
+  Change change_of(std::uint32_t sample, std::uint32_t epoch, int view) const;
+  void copy_row(const std::uint8_t* row, const Change& change, std::uint8_t* out) const;
+  void copy_pixels(const std::uint8_t* from, int pixels, bool mirrored, std::uint8_t* out) const;
+
+  const ImageSet* images_;
+  Augmentation augmentation_;
+  PixelType type_;
+  std::uint64_t seed_;
+  // normalised = byte * scale + offset; the channels in turn, over and over.
+  std::array<float, 24> scale_{};
+  std::array<float, 24> offset_{};
+};
+
+}  // namespace regroup

@@ -1,0 +1,132 @@
+#include "regroup/data/cifar.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <span>
+#include <system_error>
+#include <vector>
+
+#include "regroup/core/error.h"
+#include "regroup/data/text_file.h"
+
+namespace regroup {
+namespace {
+
+constexpr int side = 32;
+constexpr std::size_t plane = std::size_t{side} * side;
+constexpr std::size_t max_images = 1'000'000;
+constexpr std::size_t max_names_bytes = 1U << 16;
+
+bool is_there(const std::filesystem::path& file) {
+  std::error_code unreadable_is_missing;
+  return std::filesystem::exists(file, unreadable_is_missing);
+}
+
+/// What differs between the two.
+struct Layout {
+  const char* inner;
+  int classes;
+  int label_bytes;
+  std::vector<const char*> train;
+  const char* test;
+  const char* names;
+};
+
+ImageSet load_files(const std::filesystem::path& folder, const std::vector<const char*>& files, const Layout& layout,
+                    const DatasetInfo& info) {
+  ImageSet set;
+  for (const char* name : files) {
+    const auto file = folder / name;
+    if (!is_there(file))
+      throw UserError(fmt::format("{}: no {} in {}; {}", info.name, name, folder.string(), info.advice));
+    append_cifar(*open_bytes(file), file.string(), layout.label_bytes, layout.classes, set);
+  }
+  return set;
+}
+
+std::vector<std::string> class_names(const std::filesystem::path& file, int classes) {
+  std::vector<std::string> names;
+  if (!is_there(file)) {
+    for (int y = 0; y < classes; ++y) names.push_back(std::to_string(y));
+    return names;
+  }
+  const std::string text = read_text(file, max_names_bytes);
+  std::set<std::string_view> distinct;
+  for (const std::string_view line : lines(text)) {
+    const auto name = trimmed(line);
+    if (name.empty()) continue;
+    if (!distinct.insert(name).second)
+      throw UserError(fmt::format("{}: two classes are called '{}'; fetch it again", file.string(), name));
+    names.emplace_back(name);
+  }
+  if (names.size() != static_cast<std::size_t>(classes)) {
+    throw UserError(
+        fmt::format("{}: {} names for {} classes; fetch it again, or remove it to call the classes 0, 1, "
+                    "...",
+                    file.string(), names.size(), classes));
+  }
+  return names;
+}
+
+Dataset load(const std::filesystem::path& folder, const DatasetInfo& info, const Layout& layout) {
+  const auto place =
+      !is_there(folder / layout.test) && is_there(folder / layout.inner) ? folder / layout.inner : folder;
+  Dataset dataset;
+  dataset.name = info.name;
+  dataset.class_names = class_names(place / layout.names, layout.classes);
+  dataset.train = load_files(place, layout.train, layout, info);
+  dataset.test = load_files(place, {layout.test}, layout, info);
+  return dataset;
+}
+
+/// One plane after the other becomes the three values of a pixel side by side.
+void append_interleaved(std::span<const std::uint8_t> planes, std::vector<std::uint8_t>& pixels) {
+  const std::size_t start = pixels.size();
+  pixels.resize(start + 3 * plane);
+  for (std::size_t p = 0; p < plane; ++p) {
+    for (std::size_t c = 0; c < 3; ++c) pixels[start + 3 * p + c] = planes[c * plane + p];
+  }
+}
+
+}  // namespace
+
+void append_cifar(ByteSource& source, const std::string& name, int label_bytes, int classes, ImageSet& set) {
+  set.channels = 3;
+  set.height = side;
+  set.width = side;
+  const auto labels = static_cast<std::size_t>(label_bytes);
+  std::vector<std::uint8_t> record(labels + 3 * plane);
+  std::size_t images = 0;
+  for (std::size_t found = source.read(record); found > 0; found = source.read(record), ++images) {
+    if (found < record.size()) {
+      throw UserError(fmt::format("{}: {} bytes follow image {}; a record has {} bytes, so fetch the file again", name,
+                                  found, images, record.size()));
+    }
+    // A gzip file of a few megabytes may unpack to anything.
+    if (images == max_images) throw UserError(fmt::format("{}: more than {} images; is it CIFAR?", name, max_images));
+    const int label = record[labels - 1];
+    if (label >= classes)
+      throw UserError(fmt::format("{}: label {} of image {} is outside 0 .. {}", name, label, images, classes - 1));
+    set.labels.push_back(label);
+    append_interleaved(std::span(record).subspan(labels), set.pixels);
+    ++set.count;
+  }
+  if (images == 0) throw UserError(fmt::format("{}: the file is empty; fetch it again", name));
+}
+
+Dataset load_cifar10(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions&) {
+  return load(folder, info,
+              {"cifar-10-batches-bin",
+               10,
+               1,
+               {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
+               "test_batch.bin",
+               "batches.meta.txt"});
+}
+
+Dataset load_cifar100(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions&) {
+  return load(folder, info, {"cifar-100-binary", 100, 2, {"train.bin"}, "test.bin", "fine_label_names.txt"});
+}
+
+}  // namespace regroup

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "regroup/data/byte_source.h"
+#include "regroup/data/dataset.h"
+
+namespace regroup {
+
+/// CIFAR-10's binary version: data_batch_1.bin .. data_batch_5.bin, test_batch.bin, and batches.meta.txt for the names
+/// of the classes, in the folder or in its cifar-10-batches-bin. Without names the classes are called 0, 1, ...
+Dataset load_cifar10(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions& options);
+
+/// CIFAR-100's binary version: train.bin, test.bin, and fine_label_names.txt, in the folder or in its cifar-100-binary.
+/// The labels are the fine ones.
+Dataset load_cifar100(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions& options);
+
+/// Appends the images of one such file: records of `label_bytes` labels, of which the last one counts, and 32x32 values
+/// of red, of green and of blue. `name` is for the messages.
+void append_cifar(ByteSource& source, const std::string& name, int label_bytes, int classes, ImageSet& set);
+
+}  // namespace regroup

@@ -1,0 +1,88 @@
+#include "regroup/data/csv.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "regroup/core/error.h"
+#include "regroup/data/text_file.h"
+
+namespace regroup {
+
+CsvReader::CsvReader(std::string_view text, std::string name) : rest_(text), name_(std::move(name)) {}
+
+void CsvReader::fail(const std::string& what) const {
+  throw UserError(fmt::format("{}: line {}: {}", name_, line_, what));
+}
+
+void CsvReader::expect(std::size_t columns) const {
+  if (fields_.size() != columns)
+    fail(fmt::format("{} fields where the first line has {}; give one for each column", fields_.size(), columns));
+}
+
+bool CsvReader::next() {
+  if (rest_.find_first_not_of(" \t\r\n") == std::string_view::npos) return false;
+  line_ = next_line_;
+  fields_.clear();
+  for (bool more = true; more;) {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t"), rest_.size()));
+    rest_.starts_with('"') ? take_quoted() : take_field();
+    if (fields_.back().find('\0') != std::string::npos) fail("it has a zero byte; is it a text file?");
+    more = rest_.starts_with(',');
+    if (more) rest_.remove_prefix(1);
+  }
+  // The field left nothing but the end of the line.
+  rest_.remove_prefix(std::min<std::size_t>(rest_.size(), 1));
+  ++next_line_;
+  return true;
+}
+
+void CsvReader::take_field() {
+  const auto length = std::min(rest_.find_first_of(",\n"), rest_.size());
+  fields_.emplace_back(trimmed(rest_.substr(0, length)));
+  rest_.remove_prefix(length);
+}
+
+void CsvReader::take_quoted() {
+  std::string field;
+  for (bool open = true; open;) {
+    rest_.remove_prefix(1);
+    const auto quote = rest_.find('"');
+    if (quote == std::string_view::npos) fail("a quote is opened and not closed; quotes in a field are doubled");
+    field += rest_.substr(0, quote);
+    rest_.remove_prefix(quote + 1);
+    open = rest_.starts_with('"');
+    if (open) field += '"';
+  }
+  next_line_ += static_cast<std::size_t>(std::count(field.begin(), field.end(), '\n'));
+  const auto end = std::min(rest_.find_first_of(",\n"), rest_.size());
+  if (!trimmed(rest_.substr(0, end)).empty()) {
+    fail(fmt::format("'{}' follows a closed quote; quotes in a field are doubled",
+                     shown(trimmed(rest_.substr(0, end)))));
+  }
+  fields_.push_back(std::move(field));
+  rest_.remove_prefix(end);
+}
+
+std::vector<std::optional<std::size_t>> find_columns(const CsvReader& header, std::span<const std::string_view> known,
+                                                     std::size_t required) {
+  std::vector<std::optional<std::size_t>> columns(known.size());
+  for (std::size_t at = 0; at < header.fields().size(); ++at) {
+    const std::string& field = header.fields()[at];
+    const auto found = static_cast<std::size_t>(std::find(known.begin(), known.end(), field) - known.begin());
+    if (found == known.size())
+      header.fail(fmt::format("unknown column '{}'; known: {}", shown(field), fmt::join(known, ", ")));
+    if (columns[found]) header.fail(fmt::format("two columns are called '{}'", field));
+    columns[found] = at;
+  }
+  for (std::size_t i = 0; i < required; ++i) {
+    if (!columns[i])
+      header.fail(fmt::format("no column '{}'; give a first line that names the columns: {}", known[i],
+                              fmt::join(known, ", ")));
+  }
+  return columns;
+}
+
+}  // namespace regroup

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regroup {
+
+/// Goes through the records of a CSV text (RFC 4180): fields between commas, which may stand in double quotes and then
+/// hold commas, line ends and doubled quotes. Blanks around a field without quotes do not belong to it. Lines end in
+/// \n or \r\n; blank lines at the end are no records.
+class CsvReader {
+ public:
+  /// `text` must outlive the reader. `name` is for the messages.
+  CsvReader(std::string_view text, std::string name);
+
+  /// Takes the next record; false at the end. Throws UserError.
+  bool next();
+
+  const std::vector<std::string>& fields() const { return fields_; }
+  const std::string& name() const { return name_; }
+  std::size_t line() const { return line_; }  ///< where the record starts, from 1
+
+  /// Throws UserError: name, line, what.
+  [[noreturn]] void fail(const std::string& what) const;
+
+  /// Fails unless the record has `columns` fields.
+  void expect(std::size_t columns) const;
+
+ private:
+  void take_field();
+  void take_quoted();
+
+  std::string_view rest_;
+  std::string name_;
+  std::vector<std::string> fields_;
+  std::size_t line_ = 0;
+  std::size_t next_line_ = 1;
+};
+
+/// Where each of the `known` columns stands, by the header line that the reader is at. A column that is unknown,
+/// missing (the first `required` of them must be there) or there twice is an error.
+std::vector<std::optional<std::size_t>> find_columns(const CsvReader& header, std::span<const std::string_view> known,
+                                                     std::size_t required);
+
+}  // namespace regroup

@@ -1,0 +1,186 @@
+#include "regroup/data/image_files.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "regroup/core/error.h"
+#include "regroup/core/parallel.h"
+#include "regroup/data/resize.h"
+#include "regroup/data/split.h"
+
+namespace regroup {
+namespace {
+
+constexpr int min_side = 28;
+constexpr int max_side = 224;
+constexpr int max_asked_side = 4096;
+constexpr std::size_t grain = 16;  // images between two calls of `progress`
+
+/// Calls read(i) for each of `count` images on several threads. Returns what is wrong with each, "" if nothing is;
+/// where bad images are refused, the first one is thrown.
+std::vector<std::string> read_each(std::size_t count, const LoadOptions& options,
+                                   const std::function<void(std::size_t done, std::size_t total)>& progress,
+                                   const std::function<void(std::size_t)>& read) {
+  std::vector<std::string> problems(count);
+  std::mutex mutex;
+  std::size_t done = 0;
+  parallel_for(count, grain, options.threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      try {
+        read(i);
+      } catch (const UserError& error) {
+        if (options.on_bad_image == BadImage::refuse) throw;
+        problems[i] = error.what();
+      }
+    }
+    const std::lock_guard lock(mutex);
+    done += end - begin;
+    if (progress) progress(done, count);
+  });
+  if (options.warn) {
+    for (const auto& problem : problems) {
+      if (!problem.empty()) options.warn(problem);
+    }
+  }
+  return problems;
+}
+
+/// Keeps what has no problem, in order. `move(from, to)` moves an item; returns how many are left.
+std::size_t keep_good(std::span<const std::string> problems,
+                      const std::function<void(std::size_t, std::size_t)>& move) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    if (!problems[i].empty()) continue;
+    if (kept != i) move(i, kept);
+    ++kept;
+  }
+  return kept;
+}
+
+/// All sizes by their headers; images without a whole header are taken off.
+std::vector<ImageSize> read_sizes(const std::filesystem::path& root, ListedImages& images, const LoadOptions& options) {
+  std::vector<ImageSize> all;
+  for (auto* list : {&images.train, &images.test}) {
+    std::vector<ImageSize> sizes(list->size());
+    const auto problems = read_each(list->size(), options, {},
+                                    [&](std::size_t i) { sizes[i] = read_image_size(root / (*list)[i].path); });
+    const auto kept = keep_good(problems, [&](std::size_t from, std::size_t to) {
+      (*list)[to] = std::move((*list)[from]);
+      sizes[to] = sizes[from];
+    });
+    list->resize(kept);
+    all.insert(all.end(), sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(kept));
+  }
+  return all;
+}
+
+void refuse_too_much(const std::filesystem::path& root, std::size_t images, ImageSize size) {
+  const auto memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const auto needed = static_cast<double>(images) * static_cast<double>(size.pixels()) * 3;
+  if (memory <= 0 || needed <= memory) return;
+  throw UserError(
+      fmt::format("{}: {} images of {}x{} need {:.0f} GB of memory and there are {:.0f}; give a smaller "
+                  "image size",
+                  root.string(), images, size.width, size.height, needed / 1e9, memory / 1e9));
+}
+
+/// The set without pixels.
+ImageSet make_set(const std::vector<ListedImage>& images, ImageSize size) {
+  ImageSet set;
+  set.count = static_cast<int>(images.size());
+  set.channels = 3;
+  set.height = size.height;
+  set.width = size.width;
+  bool any_clean = false;
+  for (const ListedImage& image : images) {
+    set.labels.push_back(image.label);
+    set.clean.push_back(image.clean);
+    set.paths.push_back(image.path);
+    any_clean = any_clean || image.clean >= 0;
+  }
+  if (!any_clean) set.clean.clear();
+  return set;
+}
+
+void remove_bad(ImageSet& set, std::span<const std::string> problems) {
+  const auto bytes = static_cast<std::ptrdiff_t>(set.image_bytes());
+  const auto kept = keep_good(problems, [&](std::size_t from, std::size_t to) {
+    const auto source = set.pixels.begin() + static_cast<std::ptrdiff_t>(from) * bytes;
+    std::copy(source, source + bytes, set.pixels.begin() + static_cast<std::ptrdiff_t>(to) * bytes);
+    set.labels[to] = set.labels[from];
+    set.paths[to] = std::move(set.paths[from]);
+    if (!set.clean.empty()) set.clean[to] = set.clean[from];
+  });
+  set.count = static_cast<int>(kept);
+  set.pixels.resize(kept * set.image_bytes());
+  set.labels.resize(kept);
+  set.paths.resize(kept);
+  if (!set.clean.empty()) set.clean.resize(kept);
+}
+
+}  // namespace
+
+void split_off_test(ListedImages& images, int classes, const LoadOptions& options) {
+  if (!(options.test_split >= 0 && options.test_split < 1))
+    throw UserError(fmt::format("the share of the test split is {}; give one from 0 to below 1", options.test_split));
+  std::vector<std::int32_t> labels;
+  labels.reserve(images.train.size());
+  for (const ListedImage& image : images.train) labels.push_back(image.label);
+  const Split split = split_test(labels, classes, options.test_split, options.seed);
+  std::vector<ListedImage> train;
+  train.reserve(split.train.size());
+  for (const auto i : split.train) train.push_back(std::move(images.train[i]));
+  for (const auto i : split.validation) images.test.push_back(std::move(images.train[i]));
+  images.train = std::move(train);
+}
+
+ImageSize choose_size(std::span<const ImageSize> sizes) {
+  std::map<std::tuple<std::size_t, int, int>, std::size_t> counts;
+  for (const ImageSize size : sizes) ++counts[{size.pixels(), size.height, size.width}];
+  const auto best = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second, a.first) < std::tie(b.second, b.first);
+  });
+  if (best == counts.end()) return {max_side, max_side};
+  const auto [pixels, height, width] = best->first;
+  if (std::max(height, width) > max_side) return {max_side, max_side};
+  return {std::max(height, min_side), std::max(width, min_side)};
+}
+
+void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,
+                      Dataset& dataset) {
+  const int side = options.image_size;
+  if (side < 0 || side > max_asked_side) {
+    throw UserError(
+        fmt::format("the image size is {}; give one from 1 to {}, or 0 for that of the images", side, max_asked_side));
+  }
+  const auto sizes = read_sizes(root, images, options);
+  const ImageSize size = side == 0 ? choose_size(sizes) : ImageSize{side, side};
+  refuse_too_much(root, sizes.size(), size);
+
+  dataset.train = make_set(images.train, size);
+  dataset.test = make_set(images.test, size);
+  const std::size_t train_count = images.train.size();
+  images = {};
+  const std::size_t bytes = dataset.train.image_bytes();
+  for (ImageSet* set : {&dataset.train, &dataset.test})
+    set->pixels.resize(static_cast<std::size_t>(set->count) * bytes);
+
+  const auto problems = read_each(sizes.size(), options, options.progress, [&](std::size_t i) {
+    const bool is_train = i < train_count;
+    ImageSet& set = is_train ? dataset.train : dataset.test;
+    const std::size_t at = is_train ? i : i - train_count;
+    resize_to_cover(read_image(root / set.paths[at]), size, std::span(set.pixels).subspan(at * bytes, bytes));
+  });
+  remove_bad(dataset.train, std::span(problems).first(train_count));
+  remove_bad(dataset.test, std::span(problems).subspan(train_count));
+  if (dataset.train.count == 0)
+    throw UserError(fmt::format("{}: no training image could be read; is it the right place?", root.string()));
+}
+
+}  // namespace regroup

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "regroup/data/dataset.h"
+#include "regroup/data/image_file.h"
+
+namespace regroup {
+
+/// A file that holds an image, and its label.
+struct ListedImage {
+  std::string path;
+  std::int32_t label = 0;
+  std::int32_t clean = -1;  ///< the true label; -1: unknown
+};
+
+struct ListedImages {
+  std::vector<ListedImage> train;
+  std::vector<ListedImage> test;
+};
+
+/// Moves the share options.test_split of each label from the training images to the test images.
+void split_off_test(ListedImages& images, int classes, const LoadOptions& options);
+
+/// Reads the image files, whose paths are relative to `root`, and makes all images RGB of one size: the header of each
+/// file first, then, once the size is settled, one image after the other into its place. Only as many files are
+/// held in memory as there are threads. Fills train and test of the dataset.
+void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,
+                      Dataset& dataset);
+
+/// The size that images of these sizes get if none is asked for: the most common one (of several the largest), each
+/// side at least 28; 224x224 if that has a side above 224.
+ImageSize choose_size(std::span<const ImageSize> sizes);
+
+}  // namespace regroup

@@ -1,0 +1,223 @@
+#include "regroup/data/loader.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "regroup/core/error.h"
+#include "regroup/core/random.h"
+
+namespace regroup {
+namespace {
+
+/// So many images are prepared by one thread at a time: threads share a batch, so that the first one is ready soon.
+constexpr std::size_t grain = 8;
+
+/// The key of an order has room for 8 bits of the plan's stream and 24 bits of the number of the order.
+constexpr std::uint32_t max_streams = 1U << 8;
+constexpr std::size_t max_orders = std::size_t{1} << 24;
+
+/// Which samples are in which batch.
+class BatchOrder {
+ public:
+  BatchOrder(const BatchPlan& plan, std::size_t end)
+      : plan_(plan), batch_size_(static_cast<std::size_t>(plan.batch_size)) {
+    const std::size_t count = plan.samples.size();
+    used_ = plan.shuffle && count >= batch_size_ ? count - count % batch_size_ : count;
+    if (plan.shuffle) {
+      if (plan.stream >= max_streams) throw std::invalid_argument("the stream of a batch plan is 256 or more");
+      if (end > max_orders * used_ / batch_size_)
+        throw std::invalid_argument("a batch plan goes round too often in one epoch");
+    } else {
+      if (end > plan.batches()) throw std::invalid_argument("a batch plan has not so many batches");
+      order_ = plan.samples;
+    }
+  }
+
+  void samples_of(std::size_t batch, std::vector<std::uint32_t>& samples) {
+    const std::size_t begin = batch * batch_size_;
+    const std::size_t end = plan_.shuffle ? begin + batch_size_ : std::min(begin + batch_size_, used_);
+    samples.resize(end - begin);
+    for (std::size_t i = begin; i < end; ++i) {
+      if (plan_.shuffle && i / used_ != number_) shuffle(i / used_);
+      samples[i - begin] = order_[i % used_];
+    }
+  }
+
+ private:
+  /// Fisher and Yates, from the plan's order on: it does not matter which orders came before.
+  void shuffle(std::size_t number) {
+    order_ = plan_.samples;
+    Stream stream(plan_.seed, Purpose::order, plan_.epoch, static_cast<std::uint32_t>(number) << 8 | plan_.stream);
+    for (std::size_t left = order_.size(); left > 1; --left)
+      std::swap(order_[left - 1], order_[stream.below(static_cast<std::uint32_t>(left))]);
+    number_ = number;
+  }
+
+  const BatchPlan& plan_;
+  std::size_t batch_size_;
+  std::size_t used_;                                              // samples of an order that are in a batch
+  std::size_t number_ = std::numeric_limits<std::size_t>::max();  // of the order in order_: none yet
+  std::vector<std::uint32_t> order_;
+};
+
+BatchPlan checked(BatchPlan plan, std::size_t first, std::size_t end) {
+  if (plan.samples.empty()) throw UserError("there are no samples to make batches of; give at least one");
+  if (plan.batch_size < 1 || plan.views < 1 || first > end)
+    throw std::invalid_argument("a loader needs batches of at least one sample and view, and an end after the first");
+  return plan;
+}
+
+}  // namespace
+
+std::size_t BatchPlan::batches() const {
+  const auto size = static_cast<std::size_t>(batch_size);
+  if (shuffle && samples.size() >= size) return samples.size() / size;
+  return samples.size() / size + (samples.size() % size != 0);
+}
+
+/// Batches in turn in a ring of slots. Threads are handed out some images of the earliest batch that has any left; the
+/// state is behind one mutex, the images are not: between handing out and finishing they belong to one thread.
+class Loader::Ring {
+ public:
+  Ring(const Augmenter& augmenter, BatchPlan plan, std::size_t first, std::size_t end, int workers, int ahead)
+      : augmenter_(augmenter),
+        plan_(checked(std::move(plan), first, end)),
+        order_(plan_, end),
+        slots_(static_cast<std::size_t>(std::max(ahead, 1)) + 1),
+        end_(end),
+        released_(first),
+        handed_out_(first),
+        next_(first) {
+    for (int i = 0; i < std::max(workers, 1); ++i)
+      threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+  }
+
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  /// The threads' own destructors stop and wait for them one by one; this lets them stop at the same time.
+  ~Ring() {
+    for (auto& thread : threads_) thread.request_stop();
+  }
+
+  const Batch* next() {
+    std::unique_lock lock(mutex_);
+    if (released_ != next_) {
+      released_ = next_;
+      room_.notify_all();
+    }
+    if (next_ == end_) return nullptr;
+    const auto is_decided = [&] { return is_ready(next_) || (failure_ && next_ >= failed_); };
+    if (!is_decided()) {
+      const auto start = std::chrono::steady_clock::now();
+      ready_.wait(lock, is_decided);
+      waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+    if (!is_ready(next_)) std::rethrow_exception(failure_);
+    return &slot(next_++).batch;
+  }
+
+  double waited() const { return waited_; }
+
+ private:
+  struct Slot {
+    Batch batch;
+    std::size_t unfinished = 0;  // images
+  };
+
+  Slot& slot(std::size_t batch) { return slots_[batch % slots_.size()]; }
+
+  bool is_ready(std::size_t batch) { return batch < handed_out_ && slot(batch).unfinished == 0; }
+
+  void work(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    const auto has_work = [&] { return failure_ || handed_out_ == end_ || handed_out_ < released_ + slots_.size(); };
+    while (room_.wait(lock, stop, has_work) && !stop.stop_requested() && !failure_ && handed_out_ != end_) {
+      const std::size_t batch = handed_out_;
+      try {
+        prepare_some(lock);
+      } catch (...) {
+        if (!lock.owns_lock()) lock.lock();
+        // Images are handed out in order: the batches before this one will be finished, so they still come out.
+        if (!failure_ || batch < failed_) {
+          failure_ = std::current_exception();
+          failed_ = batch;
+        }
+        room_.notify_all();
+        ready_.notify_all();
+      }
+    }
+  }
+
+  void prepare_some(std::unique_lock<std::mutex>& lock) {
+    Slot& current = slot(handed_out_);
+    if (images_out_ == 0) make_room(handed_out_, current);
+    const std::size_t begin = images_out_;
+    const std::size_t end = std::min(begin + grain, current.batch.samples.size());
+    images_out_ = end;
+    if (end == current.batch.samples.size()) {
+      ++handed_out_;
+      images_out_ = 0;
+    }
+    lock.unlock();
+    write_images(current.batch, begin, end);
+    lock.lock();
+    current.unfinished -= end - begin;
+    if (current.unfinished == 0) ready_.notify_one();
+  }
+
+  void make_room(std::size_t number, Slot& slot) {
+    Batch& batch = slot.batch;
+    order_.samples_of(number, batch.samples);
+    batch.views.resize(static_cast<std::size_t>(plan_.views));
+    for (auto& view : batch.views) view.resize(batch.samples.size() * augmenter_.output_bytes());
+    slot.unfinished = batch.samples.size();
+  }
+
+  void write_images(Batch& batch, std::size_t begin, std::size_t end) const {
+    const std::size_t bytes = augmenter_.output_bytes();
+    for (std::size_t i = begin; i < end; ++i)
+      for (int view = 0; view < plan_.views; ++view)
+        augmenter_.write(batch.samples[i], plan_.epoch, view,
+                         batch.views[static_cast<std::size_t>(view)].data() + i * bytes);
+  }
+
+  const Augmenter& augmenter_;
+  const BatchPlan plan_;
+
+  std::mutex mutex_;
+  std::condition_variable_any room_;  // for the threads: images to prepare, or none any more
+  std::condition_variable ready_;     // for next()
+  BatchOrder order_;
+  std::vector<Slot> slots_;
+  const std::size_t end_;
+  std::size_t released_;        // batches before this one are no longer in use
+  std::size_t handed_out_;      // batches before this one are prepared or in work
+  std::size_t images_out_ = 0;  // so many images of batch `handed_out_` are, too
+  std::exception_ptr failure_;
+  std::size_t failed_ = 0;  // the batch of the failure
+
+  std::size_t next_;
+  double waited_ = 0;
+
+  std::vector<std::jthread> threads_;  // last, so that they end before what they use
+};
+
+Loader::Loader(const Augmenter& augmenter, BatchPlan plan, std::size_t first, std::size_t end, int workers, int ahead)
+    : ring_(std::make_unique<Ring>(augmenter, std::move(plan), first, end, workers, ahead)) {}
+
+Loader::~Loader() = default;
+
+const Batch* Loader::next() { return ring_->next(); }
+
+double Loader::waited() const { return ring_->waited(); }
+
+}  // namespace regroup

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "regroup/data/augment.h"
+
+namespace regroup {
+
+/// Some images, ready for the network.
+struct Batch {
+  std::vector<std::uint32_t> samples;         ///< positions in the image set
+  std::vector<std::vector<std::byte>> views;  ///< of each view: samples.size() images, channels last; see Augmenter
+};
+
+/// The samples of one epoch in random order, `batch_size` at a time; when all had their turn, again in another order.
+/// Batch number b is a function of these values and b alone, so that a stopped epoch goes on anywhere.
+struct BatchPlan {
+  std::vector<std::uint32_t> samples;
+  int batch_size = 128;
+  int views = 1;
+  bool shuffle = true;  ///< false: in the order of `samples`, once, the last batch as small as it comes out
+  std::uint32_t epoch = 0;
+  std::uint32_t stream = 0;  ///< tells several plans of one epoch apart; at most 255
+  std::uint64_t seed = 0;
+
+  /// Batches until every sample had its turn: whole ones when shuffled (the rest of the samples has its turn in another
+  /// epoch, since one sample alone has no batch statistics), all otherwise. A shuffled plan of fewer samples than a
+  /// batch has one batch, which begins the next order where the first one ends.
+  std::size_t batches() const;
+};
+
+/// Prepares the next batches on threads of its own while the network computes.
+class Loader {
+ public:
+  /// Batches `first` .. `end` - 1 of the plan; a shuffled one goes on after plan.batches(). `augmenter` must outlive
+  /// the loader. `ahead` batches are kept ready.
+  Loader(const Augmenter& augmenter, BatchPlan plan, std::size_t first, std::size_t end, int workers = 1,
+         int ahead = 3);
+  ~Loader();
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
+
+  /// The next batch, or null after the last one. It stays valid until the next call; its memory is used again. What
+  /// went wrong while a batch was prepared is thrown in its place, again and again.
+  const Batch* next();
+
+  /// Seconds that next() has waited so far because no batch was ready.
+  double waited() const;
+
+ private:
+  class Ring;
+  std::unique_ptr<Ring> ring_;
+};
+
+}  // namespace regroup

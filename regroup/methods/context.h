@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "regroup/core/settings.h"
+#include "regroup/data/loader.h"
+#include "regroup/methods/learner.h"
+#include "regroup/methods/training_set.h"
+#include "regroup/rml/loss_book.h"
+
+namespace regroup {
+
+/// A batch on the device.
+struct TensorBatch {
+  std::vector<std::uint32_t> slots;
+  std::vector<at::Tensor> views;  ///< images, one tensor a view
+  at::Tensor labels;              ///< observed
+};
+
+/// What a method is handed: the samples, the settings, and the tools to make networks and to score the samples.
+class Context {
+ public:
+  Context(const Settings& settings, TrainingSet samples, at::Device device, Precision precision, int threads);
+
+  const Settings& settings() const { return settings_; }
+  const TrainingSet& samples() const { return samples_; }
+  int threads() const { return threads_; }
+  std::uint64_t seed() const { return seed_; }
+
+  /// A network as the settings have it, with its optimizer and momentum model. `member` tells several networks of one
+  /// run apart: each starts from other weights.
+  std::unique_ptr<Learner> make_learner(const std::string& name, std::uint32_t member = 0) const;
+
+  /// The samples of these slots in random order, augmented as the settings have it.
+  BatchPlan plan(std::span<const std::uint32_t> slots, int epoch, std::uint32_t stream = 0) const;
+  BatchPlan plan_all(int epoch) const;
+
+  const Augmenter& augmenter() const { return augmenter_; }
+  TensorBatch to_device(const Batch& batch) const;
+
+  /// The cross-entropy of each label, and the loss that is trained on: the same, or with smoothed labels.
+  struct Losses {
+    at::Tensor plain, trained;
+  };
+  Losses losses(const at::Tensor& logits, const at::Tensor& labels) const;
+
+  /// Step 1 of RML, and what the run reports: the plain losses and the predicted labels of a batch are remembered.
+  void record(const TensorBatch& batch, const at::Tensor& plain_losses, const at::Tensor& logits);
+
+  /// The logits of all samples by a network in evaluation, on the CPU, without augmentation.
+  at::Tensor score(Network& network) const;
+
+  LossBook& book() { return book_; }
+  const LossBook& book() const { return book_; }
+  const std::vector<std::int32_t>& predicted() const { return predicted_; }
+
+  void collect(State& state);
+
+ private:
+  const Settings& settings_;
+  TrainingSet samples_;
+  at::Device device_;
+  Precision precision_;
+  int threads_;
+  std::uint64_t seed_;
+  std::vector<std::uint32_t> slot_of_;  ///< of each position in the dataset
+  at::Tensor labels_;                   ///< observed, by slot, on the device
+  Augmenter augmenter_;
+  LossBook book_;
+  std::vector<std::int32_t> predicted_;
+};
+
+/// The logits of a plain sequence of images by a network in evaluation, on the CPU; with `mirror`, the mean over an
+/// image and its mirror image.
+at::Tensor score_images(Network& network, const ImageSet& images, std::span<const std::uint32_t> positions,
+                        const Normalisation& normalisation, bool mirror, at::Device device, Precision precision);
+
+}  // namespace regroup

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "regroup/data/augment.h"
+#include "regroup/data/dataset.h"
+
+namespace regroup {
+
+/// What a method may learn from. Its samples are numbered by slot, 0 .. size() - 1, without gaps: what a method keeps
+/// for each sample is an array over the slots. True labels are not in here.
+struct TrainingSet {
+  const ImageSet* images = nullptr;
+  std::vector<std::uint32_t> positions;  ///< of each slot: the image's position in the dataset
+  std::vector<std::int32_t> labels;      ///< of each slot: the observed label
+  std::vector<std::uint32_t> trusted;    ///< slots whose labels somebody has verified
+  int classes = 0;
+  Normalisation normalisation;
+  bool mirrored_is_same = true;
+  double kept = 1;  ///< the share of the training data that `limit` has left
+
+  std::size_t size() const { return positions.size(); }
+};
+
+}  // namespace regroup

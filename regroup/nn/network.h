@@ -1,0 +1,116 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "regroup/nn/batch_norm.h"
+
+namespace regroup {
+
+/// What a network says about images.
+struct Scores {
+  at::Tensor features;  ///< what the last layer sees
+  at::Tensor logits;    ///< fp32, one a class
+};
+
+/// A tensor of a network under its name in files.
+struct NamedTensor {
+  std::string name;
+  at::Tensor tensor;
+};
+
+/// A tensor that is learnt.
+struct Parameter : NamedTensor {
+  double rate = 1;    ///< of the learning rate
+  bool decay = true;  ///< whether weight decay applies
+};
+
+/// A convolution without bias.
+struct Convolution {
+  at::Tensor weight;
+  std::int64_t stride = 1, padding = 0;
+
+  at::Tensor operator()(const at::Tensor& x) const;
+};
+
+struct Linear {
+  at::Tensor weight, bias;
+
+  /// In fp32, whatever the precision of x.
+  at::Tensor operator()(const at::Tensor& x) const;
+};
+
+/// A network: tensors under the names that torchvision gives them, and what is computed with them.
+class Network {
+ public:
+  Network() = default;
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+  virtual ~Network() = default;
+
+  virtual Scores forward(const at::Tensor& images) const = 0;
+
+  /// Looks at images of the training data, normalised, before the first step. Most networks have no use for them.
+  virtual void fit_to(const at::Tensor& /*images*/) {}
+
+  /// Whether batch statistics are those of the batch and are followed, or those of the training so far.
+  bool training = true;
+
+  std::vector<Parameter>& parameters() { return parameters_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  const std::vector<NamedTensor>& buffers() const { return buffers_; }  ///< what is not learnt: running statistics
+
+  void move_to(at::Device device);
+
+  /// Multiply-adds of the convolutions and the classifier for one image, forward.
+  double multiply_adds = 0;
+
+ protected:
+  /// The tensors of a layer, made under `name`. Weights are set by initialise().
+  Convolution add_convolution(const std::string& name, int in, int out, int kernel, int stride, int padding);
+  BatchNorm add_batch_norm(const std::string& name, int channels);
+  Linear add_linear(const std::string& name, int in, int out);
+  at::Tensor add_bias(const std::string& name, int channels);
+
+  Parameter& parameter(std::string_view name);
+
+ private:
+  at::Tensor add_parameter(const std::string& name, at::Tensor tensor);
+
+  std::vector<Parameter> parameters_;
+  std::vector<NamedTensor> buffers_;
+};
+
+/// What a network is made for.
+struct NetworkShape {
+  int channels = 3;
+  int height = 32;
+  int width = 32;
+  int classes = 10;
+  int base_width = 0;  ///< channels of the first block; 0: what the network has by default
+};
+
+struct NetworkInfo {
+  std::string_view name;
+  std::string_view description;
+  int default_width;
+  std::unique_ptr<Network> (*make)(const NetworkShape& shape);
+};
+
+/// All networks.
+std::span<const NetworkInfo> networks();
+
+/// A network by name, with weights drawn by seed and `member`, which tells several networks of one run apart.
+std::unique_ptr<Network> make_network(std::string_view name, const NetworkShape& shape, std::uint64_t seed,
+                                      std::uint32_t member = 0);
+
+/// Copies all tensors from one network to another of the same kind.
+void copy_tensors(const Network& from, Network& to);
+
+}  // namespace regroup

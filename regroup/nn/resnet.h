@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include "regroup/nn/network.h"
+
+namespace regroup {
+
+/// He et al. 2016. The stem for small images is one 3x3 convolution, as is usual on CIFAR; that of ImageNet a 7x7 one
+/// with stride 2 and a max-pool.
+std::unique_ptr<Network> make_resnet18(const NetworkShape& shape);
+std::unique_ptr<Network> make_resnet34(const NetworkShape& shape);
+std::unique_ptr<Network> make_resnet50(const NetworkShape& shape);
+
+/// He et al. 2016b: normalisation and ReLU stand before each convolution.
+std::unique_ptr<Network> make_preact_resnet18(const NetworkShape& shape);
+
+}  // namespace regroup

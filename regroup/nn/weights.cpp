@@ -1,0 +1,96 @@
+#include "regroup/nn/weights.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "regroup/core/error.h"
+#include "regroup/data/safetensors.h"
+
+namespace regroup {
+namespace {
+
+constexpr std::array<std::pair<at::ScalarType, std::string_view>, 6> types{{{at::kFloat, "F32"},
+                                                                            {at::kDouble, "F64"},
+                                                                            {at::kLong, "I64"},
+                                                                            {at::kInt, "I32"},
+                                                                            {at::kByte, "U8"},
+                                                                            {at::kBFloat16, "BF16"}}};
+
+std::string_view type_name(at::ScalarType type) {
+  const auto* const row = std::find_if(types.begin(), types.end(), [&](const auto& t) { return t.first == type; });
+  if (row == types.end()) throw std::logic_error("a tensor of a type that is not saved");
+  return row->second;
+}
+
+/// Copies the bytes into the tensor if type and shape fit.
+bool fill(const at::Tensor& tensor, const TensorBytes& bytes) {
+  if (bytes.dtype != type_name(tensor.scalar_type()) || tensor.sizes() != at::IntArrayRef(bytes.shape)) return false;
+  at::NoGradGuard no_grad;
+  const at::Tensor copy = at::empty(tensor.sizes(), tensor.scalar_type());
+  std::memcpy(copy.data_ptr(), bytes.bytes.data(), bytes.bytes.size());
+  tensor.copy_(copy);
+  return true;
+}
+
+const TensorBytes* find(const SafetensorsFile& file, const std::string& name) {
+  for (const TensorBytes& tensor : file.tensors())
+    if (tensor.name == name) return &tensor;
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<NamedTensor> tensors_of(const Network& network) {
+  std::vector<NamedTensor> tensors(network.parameters().begin(), network.parameters().end());
+  tensors.insert(tensors.end(), network.buffers().begin(), network.buffers().end());
+  return tensors;
+}
+
+void save_tensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
+                  const std::map<std::string, std::string>& metadata) {
+  std::vector<at::Tensor> dense;  // keeps the bytes alive
+  std::vector<TensorBytes> bytes;
+  for (const NamedTensor& tensor : tensors) {
+    dense.push_back(tensor.tensor.detach().cpu().contiguous());
+    const at::Tensor& values = dense.back();
+    bytes.push_back({tensor.name, std::string(type_name(values.scalar_type())), values.sizes().vec(),
+                     std::span(static_cast<const std::byte*>(values.data_ptr()), values.nbytes())});
+  }
+  write_safetensors(file, bytes, metadata);
+}
+
+void load_tensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors) {
+  const SafetensorsFile content(file);
+  for (const NamedTensor& tensor : tensors) {
+    const TensorBytes* const bytes = find(content, tensor.name);
+    if (bytes == nullptr)
+      throw UserError(fmt::format("{}: there is no tensor '{}'; the file belongs to another network or run",
+                                  file.string(), tensor.name));
+    if (!fill(tensor.tensor, *bytes))
+      throw UserError(fmt::format("{}: tensor '{}' is {} [{}], not {} [{}]; the file belongs to another network or run",
+                                  file.string(), tensor.name, bytes->dtype, fmt::join(bytes->shape, ", "),
+                                  type_name(tensor.tensor.scalar_type()), fmt::join(tensor.tensor.sizes(), ", ")));
+  }
+}
+
+std::vector<std::string> load_fitting_tensors(const std::filesystem::path& file,
+                                              const std::vector<NamedTensor>& tensors) {
+  const SafetensorsFile content(file);
+  std::vector<std::string> missed;
+  for (const NamedTensor& tensor : tensors) {
+    const TensorBytes* const bytes = find(content, tensor.name);
+    if (bytes == nullptr || !fill(tensor.tensor, *bytes)) missed.push_back(tensor.name);
+  }
+  if (missed.size() == tensors.size())
+    throw UserError(fmt::format("{}: none of its tensors fits the network", file.string()));
+  return missed;
+}
+
+}  // namespace regroup

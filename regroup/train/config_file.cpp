@@ -1,0 +1,82 @@
+#define TOML_EXCEPTIONS 1
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "regroup/core/error.h"
+#include "regroup/train/run_settings.h"
+
+namespace regroup {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+std::string toml_value(const SettingValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return quoted(*text);
+  std::string result = to_text(value);
+  // 1 is a whole number in TOML, 1.0 is not.
+  if (std::holds_alternative<double>(value) && result.find_first_of(".en") == std::string::npos) result += ".0";
+  return result;
+}
+
+}  // namespace
+
+std::vector<GivenValue> parse_config(std::string_view toml, const std::string& name) {
+  toml::table table;
+  try {
+    table = toml::parse(toml, name);
+  } catch (const toml::parse_error& error) {
+    throw UserError(
+        fmt::format("{}, line {}: {}; write name = value", name, error.source().begin.line, error.description()));
+  }
+  std::vector<GivenValue> values;
+  for (const auto& [key, node] : table) {
+    const std::string setting(key.str()), source = fmt::format("{}: {}", name, setting);
+    if (const auto* boolean = node.as_boolean()) {
+      values.push_back({setting, boolean->get(), source});
+    } else if (const auto* integer = node.as_integer()) {
+      values.push_back({setting, integer->get(), source});
+    } else if (const auto* number = node.as_floating_point()) {
+      values.push_back({setting, number->get(), source});
+    } else if (const auto* text = node.as_string()) {
+      values.push_back({setting, text->get(), source});
+    } else {
+      throw UserError(fmt::format("{}: is neither a number, a text, true nor false", source));
+    }
+  }
+  return values;
+}
+
+std::vector<GivenValue> read_config(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw UserError(fmt::format("{}: cannot be read", file));
+  return parse_config(text.str(), file);
+}
+
+std::string config_text(const Settings& settings) {
+  std::string text;
+  std::string_view group;
+  for (const SettingInfo& info : settings.all()) {
+    if (info.group != group) text += fmt::format("{}# {}\n", text.empty() ? "" : "\n", info.group);
+    group = info.group;
+    text += fmt::format("{} = {}\n", info.name, toml_value(settings.value(info.name)));
+  }
+  return text;
+}
+
+}  // namespace regroup

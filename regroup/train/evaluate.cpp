@@ -1,0 +1,34 @@
+#include "regroup/train/evaluate.h"
+
+#include <ATen/ATen.h>
+
+#include <limits>
+
+namespace regroup {
+
+at::Tensor probabilities(const Predictor& predictor, const ImageSet& images, std::span<const std::uint32_t> positions,
+                         const EvaluationOptions& options) {
+  at::Tensor sum;
+  for (Network* network : predictor.networks) {
+    const at::Tensor logits = score_images(*network, images, positions, options.normalisation, options.mirror,
+                                           options.device, options.precision);
+    const at::Tensor part = at::softmax(logits, 1);
+    sum = sum.defined() ? sum + part : part;
+  }
+  return sum / static_cast<double>(predictor.networks.size());
+}
+
+std::vector<std::int32_t> most_likely(const at::Tensor& probabilities) {
+  const at::Tensor labels = probabilities.argmax(1).to(at::kInt).contiguous();
+  const auto* const begin = labels.data_ptr<std::int32_t>();
+  return {begin, begin + labels.numel()};
+}
+
+double accuracy(std::span<const std::int32_t> predicted, std::span<const std::int32_t> labels) {
+  if (labels.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) right += predicted[i] == labels[i] ? 1 : 0;
+  return static_cast<double>(right) / static_cast<double>(labels.size());
+}
+
+}  // namespace regroup

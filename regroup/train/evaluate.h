@@ -1,0 +1,31 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "regroup/methods/method.h"
+
+namespace regroup {
+
+/// How images become predictions.
+struct EvaluationOptions {
+  Normalisation normalisation;
+  bool mirror = false;  ///< the mean over an image and its mirror image
+  at::Device device = at::kCPU;
+  Precision precision = Precision::fp32;
+};
+
+/// The probabilities that a predictor gives the classes, on the CPU: the softmax of its network, or their mean.
+at::Tensor probabilities(const Predictor& predictor, const ImageSet& images, std::span<const std::uint32_t> positions,
+                         const EvaluationOptions& options);
+
+/// The class with the highest probability, of each image.
+std::vector<std::int32_t> most_likely(const at::Tensor& probabilities);
+
+/// The share of images whose label is predicted; not a number if there are no images.
+double accuracy(std::span<const std::int32_t> predicted, std::span<const std::int32_t> labels);
+
+}  // namespace regroup

@@ -1,0 +1,66 @@
+#include "regroup/train/metrics.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace regroup {
+
+double EpochMetrics::value(const std::string& name) const {
+  for (const auto& [key, value] : values)
+    if (key == name) return value;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string metrics_csv(const std::vector<EpochMetrics>& rows) {
+  std::string text = "epoch";
+  if (!rows.empty())
+    for (const auto& [name, value] : rows.front().values) text += ',' + name;
+  text += '\n';
+  for (const EpochMetrics& row : rows) {
+    text += fmt::format("{}", row.epoch);
+    for (const auto& [name, value] : row.values) text += std::isnan(value) ? "," : fmt::format(",{:.6g}", value);
+    text += '\n';
+  }
+  return text;
+}
+
+PredictorSummary summarise(const std::vector<EpochMetrics>& rows, const std::string& predictor) {
+  PredictorSummary summary;
+  double best_validation = -1;
+  for (const EpochMetrics& row : rows) {
+    const double test = row.value("test_" + predictor), validation = row.value("val_" + predictor);
+    if (std::isnan(test)) continue;
+    summary.last = test;
+    summary.best_test = std::max(summary.best_test, test);
+    // Without a validation split the last epoch is the choice.
+    if (std::isnan(validation) || validation > best_validation) {
+      summary.best_val = test;
+      best_validation = std::isnan(validation) ? best_validation : validation;
+    }
+  }
+  return summary;
+}
+
+std::string summary_json(const RunSummary& summary) {
+  const auto number = [](double value) {
+    return std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+  };
+  nlohmann::ordered_json json;
+  for (const auto& [name, predictor] : summary.predictors)
+    json["predictors"][name] = {
+        {"last", predictor.last}, {"best_val", predictor.best_val}, {"best_test", predictor.best_test}};
+  json["primary"] = summary.primary;
+  json["noise_rate"] = number(summary.noise_rate);
+  json["memorised"] = number(summary.memorised);
+  json["epochs"] = summary.epochs;
+  json["seconds"] = summary.seconds;
+  json["images_per_second"] = summary.images_per_second;
+  json["estimator_seconds"] = summary.estimator_seconds;
+  json["peak_memory_mb"] = summary.peak_memory_mb;
+  return json.dump(2) + "\n";
+}
+
+}  // namespace regroup

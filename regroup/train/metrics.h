@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regroup {
+
+/// The figures of one epoch. What was not measured is not a number.
+struct EpochMetrics {
+  int epoch = 0;  ///< counts from 1
+
+  /// Names and values, in the order of the columns of metrics.csv.
+  std::vector<std::pair<std::string, double>> values;
+
+  void add(const std::string& name, double value) { values.emplace_back(name, value); }
+  double value(const std::string& name) const;  ///< not a number where there is none of that name
+};
+
+/// A header and a line an epoch; what was not measured is an empty field.
+std::string metrics_csv(const std::vector<EpochMetrics>& rows);
+
+/// Test accuracies (0 to 1) of one predictor over a run: what papers and users each mean by "the accuracy".
+struct PredictorSummary {
+  double last = 0;
+  double best_val = 0;   ///< at the epoch with the best accuracy on the noisy validation split
+  double best_test = 0;  ///< at its own best epoch: nobody can know that one without the test labels
+};
+
+struct RunSummary {
+  std::map<std::string, PredictorSummary> predictors;
+  std::string primary;
+  double noise_rate = 0;  ///< realised, among the training samples; not a number where true labels are unknown
+  double memorised = 0;   ///< the share of wrong labels that the model predicts in the end; likewise
+  int epochs = 0;
+  double seconds = 0;
+  double images_per_second = 0;
+  double estimator_seconds = 0;
+  double peak_memory_mb = 0;
+};
+
+PredictorSummary summarise(const std::vector<EpochMetrics>& rows, const std::string& predictor);
+std::string summary_json(const RunSummary& summary);
+
+}  // namespace regroup

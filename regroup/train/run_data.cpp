@@ -1,0 +1,139 @@
+#include "regroup/train/run_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "regroup/core/error.h"
+#include "regroup/data/labels_file.h"
+#include "regroup/noise/noise.h"
+
+namespace regroup {
+namespace {
+
+LoadOptions load_options(const Settings& settings, int threads, Observer& observer) {
+  LoadOptions options;
+  if (!settings.text("data-dir").empty()) options.data_dir = settings.text("data-dir");
+  options.image_size = static_cast<int>(settings.integer("image-size"));
+  options.on_bad_image = settings.text("on-bad-image") == "skip" ? BadImage::skip : BadImage::refuse;
+  options.test_split = settings.number("test-split");
+  // The test part does not follow the run's seed: runs with other seeds are measured on the same images, and an index
+  // means the same image in all of them.
+  options.threads = threads;
+  options.progress = [&observer](std::size_t done, std::size_t total) { observer.loading(done, total); };
+  options.warn = [&observer](const std::string& sentence) { observer.message(sentence); };
+  return options;
+}
+
+/// The labels that the run learns from, and the true ones as far as they are known. The labels of a published dataset
+/// count as true; those of image files only where their CSV file says so.
+void choose_labels(const Settings& settings, int threads, RunData& data) {
+  const ImageSet& images = data.dataset.train;
+  const bool own_files = settings.text("data").find(':') != std::string::npos;
+  data.observed = images.labels;
+  data.clean = own_files ? images.clean : images.labels;
+  const NoiseSpec noise = parse_noise(settings.text("noise"));
+  if (!settings.text("labels").empty()) {
+    if (noise.kind != NoiseKind::none)
+      throw UserError("labels and noise are both given; the labels of a file are taken as they are, so leave one out");
+    LabelsFile file = read_labels(settings.text("labels"), images.labels.size(), data.dataset.class_names);
+    data.observed = std::move(file.labels);
+    if (!file.clean.empty()) data.clean = std::move(file.clean);
+  }
+  if (noise.kind != NoiseKind::none) {
+    const auto pixels = static_cast<std::size_t>(images.channels);
+    const Features features = pixel_features(images.pixels, static_cast<std::size_t>(images.count), pixels);
+    data.clean = images.labels;
+    data.observed = make_noisy(noise, images.labels, data.dataset.classes(), features,
+                               static_cast<std::uint64_t>(settings.integer("seed")), threads)
+                        .labels;
+  }
+}
+
+/// Noise was made on the whole training set; now the split is taken, and then the subset from what is left to train on.
+void choose_samples(const Settings& settings, RunData& data) {
+  const auto seed = static_cast<std::uint64_t>(settings.integer("seed"));
+  const int classes = data.dataset.classes();
+  data.split = split_validation(data.observed, classes, settings.number("val-split"), seed);
+  const auto limit = static_cast<std::size_t>(settings.integer("limit"));
+  if (limit == 0 || limit >= data.split.train.size()) return;
+
+  data.kept = static_cast<double>(limit) / static_cast<double>(data.split.train.size());
+  const auto keep = [&](std::vector<std::uint32_t>& positions, std::size_t count) {
+    std::vector<std::int32_t> labels;
+    for (const std::uint32_t position : positions) labels.push_back(data.observed[position]);
+    std::vector<std::uint32_t> kept;
+    for (const std::uint32_t chosen : stratified_subset(labels, classes, count, seed))
+      kept.push_back(positions[chosen]);
+    positions = std::move(kept);
+  };
+  keep(data.split.train, limit);
+  // The validation part shrinks alike, so that a short run is not spent on measuring.
+  keep(data.split.validation,
+       static_cast<std::size_t>(std::lround(data.kept * static_cast<double>(data.split.validation.size()))));
+}
+
+}  // namespace
+
+double RunData::noise_rate() const {
+  double known = 0, wrong = 0;
+  for (const std::uint32_t position : split.train) {
+    if (clean.empty() || clean[position] < 0) continue;
+    ++known;
+    wrong += is_wrong(position) ? 1 : 0;
+  }
+  return known > 0 ? wrong / known : std::numeric_limits<double>::quiet_NaN();
+}
+
+RunData load_run_data(const Settings& settings, int threads, Observer& observer) {
+  RunData data;
+  data.dataset = load_dataset(settings.text("data"), load_options(settings, threads, observer));
+  choose_labels(settings, threads, data);
+  choose_samples(settings, data);
+  if (!settings.text("trusted").empty()) data.trusted = read_trusted(settings.text("trusted"), data.observed.size());
+  data.normalisation = measure_normalisation(data.dataset.train, threads);
+  return data;
+}
+
+TrainingSet training_set(const RunData& data) {
+  TrainingSet set;
+  set.images = &data.dataset.train;
+  set.positions = data.split.train;
+  for (std::size_t slot = 0; slot < set.positions.size(); ++slot) {
+    set.labels.push_back(data.observed[set.positions[slot]]);
+    if (std::binary_search(data.trusted.begin(), data.trusted.end(), set.positions[slot]))
+      set.trusted.push_back(static_cast<std::uint32_t>(slot));
+  }
+  set.classes = data.dataset.classes();
+  set.normalisation = data.normalisation;
+  set.mirrored_is_same = data.dataset.mirrored_is_same;
+  set.kept = data.kept;
+  return set;
+}
+
+std::string labels_csv(const RunData& data) {
+  const auto& paths = data.dataset.train.paths;
+  std::string text = "index,label";
+  if (!data.clean.empty()) text += ",clean";
+  if (!paths.empty()) text += ",path";
+  text += '\n';
+  const auto quoted = [](const std::string& path) {
+    if (path.find_first_of(",\"\r\n") == std::string::npos) return path;
+    std::string result = "\"";
+    for (const char c : path) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return result + '"';
+  };
+  for (std::size_t i = 0; i < data.observed.size(); ++i) {
+    fmt::format_to(std::back_inserter(text), "{},{}", i, data.observed[i]);
+    if (!data.clean.empty() && data.clean[i] >= 0) fmt::format_to(std::back_inserter(text), ",{}", data.clean[i]);
+    if (!data.clean.empty() && data.clean[i] < 0) text += ',';
+    if (!paths.empty()) text += ',' + quoted(paths[i]);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace regroup

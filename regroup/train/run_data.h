@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "regroup/core/settings.h"
+#include "regroup/data/dataset.h"
+#include "regroup/data/split.h"
+#include "regroup/methods/training_set.h"
+#include "regroup/train/observer.h"
+
+namespace regroup {
+
+/// The data of a run: the images, the labels that it learns from, and which samples are for what.
+struct RunData {
+  Dataset dataset;
+  std::vector<std::int32_t> observed;  ///< by position in the training images
+  std::vector<std::int32_t> clean;     ///< -1 where unknown; empty where all are
+  Split split;
+  std::vector<std::uint32_t> trusted;  ///< positions
+  Normalisation normalisation;
+  double kept = 1;  ///< the share of the training images that `limit` has left
+
+  /// The share of wrong labels among the training samples whose true label is known; not a number if none is.
+  double noise_rate() const;
+  bool is_wrong(std::uint32_t position) const {
+    return !clean.empty() && clean[position] >= 0 && clean[position] != observed[position];
+  }
+  bool is_right(std::uint32_t position) const { return !clean.empty() && clean[position] == observed[position]; }
+};
+
+RunData load_run_data(const Settings& settings, int threads, Observer& observer);
+
+/// What the method may see of it. `data` must outlive it.
+TrainingSet training_set(const RunData& data);
+
+/// `index,label[,clean][,path]`, a line an image: the run's own record of its labels, as --labels reads it.
+std::string labels_csv(const RunData& data);
+
+}  // namespace regroup

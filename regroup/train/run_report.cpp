@@ -1,0 +1,99 @@
+#include "regroup/train/run_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "regroup/core/file.h"
+#include "regroup/report/charts.h"
+
+namespace regroup {
+namespace {
+
+Series series_of(const std::vector<EpochMetrics>& rows, const std::string& name, const std::string& metric) {
+  Series series{name, {}, {}};
+  for (const EpochMetrics& row : rows) {
+    if (std::isnan(row.value(metric))) continue;
+    series.x.push_back(row.epoch);
+    series.y.push_back(row.value(metric));
+  }
+  return series;
+}
+
+std::string accuracy_chart(const std::vector<EpochMetrics>& rows, const RunSummary& summary) {
+  std::vector<Series> series;
+  for (const auto& [name, values] : summary.predictors) {
+    series.push_back(series_of(rows, "test, " + name, "test_" + name));
+    series.push_back(series_of(rows, "noisy validation, " + name, "val_" + name));
+  }
+  std::erase_if(series, [](const Series& s) { return s.x.empty(); });
+  return line_chart({"Accuracy", "epoch", "accuracy"}, series, Unit::percent);
+}
+
+std::string samples_chart(const std::vector<EpochMetrics>& rows) {
+  std::vector<Series> series{series_of(rows, "weight of right labels", "weight_clean"),
+                             series_of(rows, "weight of wrong labels", "weight_noisy"),
+                             series_of(rows, "wrong labels predicted", "memorised")};
+  std::erase_if(series, [](const Series& s) { return s.x.empty(); });
+  if (series.empty()) series.push_back(series_of(rows, "weight", "weight"));
+  return line_chart({"What the labels count", "epoch", "mean weight, share"}, series, Unit::percent);
+}
+
+std::string losses_chart(const RunData& data, const FinalLosses& final) {
+  Histogram right{"right labels", {}}, wrong{"wrong labels", {}}, unknown{"labels", {}};
+  for (std::size_t slot = 0; slot < final.losses.size(); ++slot) {
+    const std::uint32_t position = data.split.train[slot];
+    Histogram& which = data.is_wrong(position) ? wrong : data.is_right(position) ? right : unknown;
+    which.values.push_back(static_cast<double>(final.losses[slot]));
+  }
+  std::vector<Histogram> histograms{right, wrong, unknown};
+  std::erase_if(histograms, [](const Histogram& h) { return h.values.empty(); });
+  return histogram_chart({"Losses of the training labels after the last epoch", "cross-entropy", "labels"}, histograms);
+}
+
+std::string confusion(const RunData& data, const std::vector<std::int32_t>& predicted) {
+  const auto classes = static_cast<std::size_t>(data.dataset.classes());
+  std::vector<double> counts(classes * classes);
+  for (std::size_t i = 0; i < predicted.size(); ++i)
+    ++counts[static_cast<std::size_t>(data.dataset.test.labels[i]) * classes + static_cast<std::size_t>(predicted[i])];
+  return confusion_chart({"Test images", "predicted", "true"}, data.dataset.class_names, counts);
+}
+
+}  // namespace
+
+double memorised_share(const RunData& data, const std::vector<std::int32_t>& predicted) {
+  double wrong = 0, memorised = 0;
+  for (std::size_t slot = 0; slot < predicted.size(); ++slot) {
+    const std::uint32_t position = data.split.train[slot];
+    if (!data.is_wrong(position)) continue;
+    ++wrong;
+    memorised += predicted[slot] == data.observed[position] ? 1 : 0;
+  }
+  return wrong > 0 ? memorised / wrong : std::nan("");
+}
+
+void write_report(const std::filesystem::path& folder, const RunData& data, const RunMaterial& material,
+                  const std::vector<EpochMetrics>& rows, const RunSummary& summary) {
+  const auto plots = folder / "plots";
+  std::filesystem::create_directories(plots);
+  write_file(plots / "accuracy.svg", accuracy_chart(rows, summary));
+  const Series loss = series_of(rows, "training loss", "train_loss");
+  write_file(plots / "loss.svg", line_chart({"Training loss", "epoch", "cross-entropy"}, std::span(&loss, 1)));
+  write_file(plots / "samples.svg", samples_chart(rows));
+  if (!material.final_losses.losses.empty())
+    write_file(plots / "losses.svg", losses_chart(data, material.final_losses));
+  if (!material.test_predictions.empty())
+    write_file(plots / "confusion.svg", confusion(data, material.test_predictions));
+  write_file(folder / "summary.json", summary_json(summary));
+}
+
+std::string event_tag(const std::string& metric, const std::string& primary) {
+  for (const std::string part : {"val", "test"}) {
+    if (!metric.starts_with(part + "_")) continue;
+    const std::string predictor = metric.substr(part.size() + 1);
+    return predictor == primary ? part + "/top1" : fmt::format("{}/top1_{}", part, predictor);
+  }
+  return metric == "train_loss" ? "train/loss" : "train/" + metric;
+}
+
+}  // namespace regroup

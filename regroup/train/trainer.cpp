@@ -1,0 +1,397 @@
+#include "regroup/train/trainer.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "regroup/core/error.h"
+#include "regroup/core/file.h"
+#include "regroup/core/parallel.h"
+#include "regroup/methods/method.h"
+#include "regroup/nn/engine.h"
+#include "regroup/nn/weights.h"
+#include "regroup/report/event_file.h"
+#include "regroup/train/checkpoint.h"
+#include "regroup/train/duration.h"
+#include "regroup/train/evaluate.h"
+#include "regroup/train/run_data.h"
+#include "regroup/train/run_report.h"
+#include "regroup/train/run_settings.h"
+
+namespace regroup {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double peak_memory_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// FNV-1a over what a run learns from: enough to notice that it changed.
+std::string fingerprint_of(const RunData& data) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  const auto mix = [&](const void* bytes, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) hash = (hash ^ static_cast<const std::uint8_t*>(bytes)[i]) * 0x100000001b3U;
+  };
+  mix(data.observed.data(), data.observed.size() * sizeof data.observed[0]);
+  mix(data.split.train.data(), data.split.train.size() * sizeof data.split.train[0]);
+  mix(data.dataset.train.pixels.data(), data.dataset.train.pixels.size());
+  return fmt::format("{:016x}", hash);
+}
+
+int threads_of(const Settings& settings) {
+  const auto threads = static_cast<int>(settings.integer("threads"));
+  return threads > 0 ? threads : hardware_threads();
+}
+
+/// One run, from its settings to its last epoch.
+class Run {
+ public:
+  Run(const Settings& settings, const TrainOptions& options, Observer& observer)
+      : settings_(settings),
+        options_(options),
+        observer_(observer),
+        epochs_(static_cast<int>(settings.integer("epochs"))),
+        checkpoint_seconds_(parse_duration(settings.text("checkpoint-every"))),
+        device_(choose_device(settings.text("device"))),
+        precision_(choose_precision(settings.text("precision"), device_)),
+        data_(load_run_data(settings, threads_of(settings), observer)),
+        context_(settings, training_set(data_), device_, precision_, threads_of(settings)),
+        primary_(method_named(settings.text("method")).primary(settings)),
+        method_(method_named(settings.text("method")).make(context_)) {
+    if (context_.samples().size() == 0) throw UserError("there are no images left to train on; lower val-split");
+    set_engine_threads(threads_of(settings));
+    context_.collect(state_);
+    method_->collect(state_);
+    progress_.fingerprint = fingerprint_of(data_);
+    progress_.machine = machine();
+    if (options.resume) {
+      resume();
+    } else {
+      begin();
+    }
+    if (has_folder()) events_.emplace(options_.output);
+  }
+
+  TrainResult train() {
+    while (progress_.epoch < epochs_) {
+      if (!train_epoch()) return {false, progress_.rows, {}};
+      measure_epoch();
+    }
+    TrainResult result{true, progress_.rows, summary()};
+    if (has_folder()) write_report(options_.output, data_, report_, progress_.rows, result.summary);
+    return result;
+  }
+
+ private:
+  bool has_folder() const { return !options_.output.empty(); }
+
+  std::string machine() const {
+    const EngineInfo engine = engine_info();
+    return fmt::format("{} {}, {}, {}, {} threads", engine.name, engine.version, device_.is_cuda() ? "cuda" : "cpu",
+                       precision_ == Precision::bf16 ? "bf16" : "fp32", threads_of(settings_));
+  }
+
+  /// Whether predictions are the mean over an image and its mirror image.
+  bool mirrors() const { return settings_.flag("test-flip") && data_.dataset.mirrored_is_same; }
+
+  NetworkCard card() const {
+    const ImageSet& images = data_.dataset.train;
+    return {settings_.text("model"),
+            static_cast<int>(settings_.integer("width")),
+            images.channels,
+            images.height,
+            images.width,
+            data_.dataset.class_names,
+            data_.normalisation.mean,
+            data_.normalisation.deviation,
+            mirrors()};
+  }
+
+  void begin() {
+    if (!settings_.text("init-weights").empty()) {
+      for (const auto& [name, network] : method_->networks()) {
+        const auto missed = load_fitting_tensors(settings_.text("init-weights"), tensors_of(*network));
+        if (name == "model" && !missed.empty())
+          observer_.message(fmt::format("{}: {} tensors do not fit and start anew ({})", settings_.text("init-weights"),
+                                        missed.size(), missed.front()));
+      }
+    }
+    if (!has_folder()) return;
+    // Also finds out, before hours of training, whether there is room for a checkpoint.
+    std::filesystem::create_directories(options_.output);
+    write_file(options_.output / "labels.csv", labels_csv(data_));
+    write_file(options_.output / "config.toml", config_text(settings_));
+    save();
+  }
+
+  void resume() {
+    const RunProgress saved = load_checkpoint(options_.output / "last", *method_, state_);
+    if (saved.fingerprint != progress_.fingerprint)
+      throw UserError(
+          fmt::format("{}: the images or labels are not those that this run began with", options_.output.string()));
+    if (saved.machine != progress_.machine)
+      observer_.message(
+          fmt::format("this run began with {} and goes on with {}: the result may differ in the last bits",
+                      saved.machine, progress_.machine));
+    const std::string machine = progress_.machine;
+    progress_ = saved;
+    progress_.machine = machine;
+  }
+
+  void save() {
+    if (!has_folder()) return;
+    save_checkpoint(options_.output / "last", *method_, state_, progress_, card());
+    last_save_ = now();
+  }
+
+  /// The training loop. False: the run was stopped inside the epoch, and is saved.
+  bool train_epoch() {
+    if (progress_.step == 0) method_->begin_epoch(progress_.epoch);
+    const std::vector<BatchPlan> plans = method_->plan(progress_.epoch);
+    const std::size_t steps = method_->steps(plans);
+    std::vector<std::unique_ptr<Loader>> loaders;
+    for (const BatchPlan& plan : plans)
+      loaders.push_back(std::make_unique<Loader>(context_.augmenter(), plan, progress_.step, steps,
+                                                 static_cast<int>(settings_.integer("workers"))));
+    Clock clock(*this, loaders);
+    std::vector<TensorBatch> batches(plans.size());
+    while (progress_.step < steps) {
+      if (stopped()) {
+        clock.stop();
+        save();
+        return false;
+      }
+      for (std::size_t i = 0; i < loaders.size(); ++i) batches[i] = context_.to_device(*loaders[i]->next());
+      method_->set_rate({progress_.epoch, epochs_, progress_.step, steps});
+      try {
+        method_->step(batches);
+      } catch (const UserError& error) {
+        throw UserError(fmt::format(
+            "epoch {}, step {}: {}{}", progress_.epoch + 1, progress_.step + 1, error.what(),
+            has_folder() ? fmt::format("; the last good checkpoint is {}", (options_.output / "last").string()) : ""));
+      }
+      ++progress_.step;
+      report_step(batches, steps, clock.epoch_seconds());
+      if (has_folder() && now() - last_save_ > checkpoint_seconds_) {
+        clock.stop();
+        save();
+        clock.start();
+      }
+    }
+    method_->end_epoch(progress_.epoch);
+    clock.stop();
+    return true;
+  }
+
+  bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+
+  /// Adds the time of an epoch to the progress, also when it is interrupted by a checkpoint.
+  class Clock {
+   public:
+    Clock(Run& run, const std::vector<std::unique_ptr<Loader>>& loaders) : run_(run), loaders_(loaders) { start(); }
+
+    void start() { start_ = now(); }
+
+    double epoch_seconds() const { return run_.progress_.epoch_seconds + now() - start_; }
+
+    void stop() {
+      RunProgress& progress = run_.progress_;
+      const double passed = now() - start_, own = run_.method_->own_seconds();
+      progress.epoch_seconds += passed;
+      progress.seconds += passed;
+      progress.epoch_estimator_seconds += own - run_.own_seconds_;
+      progress.estimator_seconds += own - run_.own_seconds_;
+      run_.own_seconds_ = own;
+      double waited = 0;
+      for (const auto& loader : loaders_) waited += loader->waited();
+      progress.waited_seconds += waited - waited_;
+      waited_ = waited;
+      start_ = now();
+    }
+
+   private:
+    Run& run_;
+    const std::vector<std::unique_ptr<Loader>>& loaders_;
+    double start_ = 0, waited_ = 0;
+  };
+
+  void report_step(const std::vector<TensorBatch>& batches, std::size_t steps, double epoch_seconds) {
+    double loss = 0;
+    const auto& slots = batches.front().slots;
+    for (const std::uint32_t slot : slots) loss += static_cast<double>(context_.book().losses()[slot]);
+    const auto done = static_cast<double>(progress_.step);
+    const double per_step = epoch_seconds / done;
+    const double epochs_left = epochs_ - progress_.epoch - 1;
+    // An epoch that is done tells what measuring takes beside the steps.
+    const double per_epoch =
+        progress_.epoch > 0 ? std::max(wall_seconds() / progress_.epoch, 0.0) : per_step * static_cast<double>(steps);
+    observer_.step_done({progress_.epoch + 1, epochs_, progress_.step, steps, loss / static_cast<double>(slots.size()),
+                         done * static_cast<double>(slots.size()) / epoch_seconds,
+                         per_step * (static_cast<double>(steps) - done) + epochs_left * per_epoch});
+  }
+
+  /// Seconds of the epochs that are done, with all that belongs to them.
+  double wall_seconds() const { return progress_.seconds; }
+
+  void measure_epoch() {
+    const double start = now();
+    EpochMetrics row;
+    row.epoch = progress_.epoch + 1;
+    const bool last = row.epoch == epochs_;
+    double loss = 0, recorded = 0;
+    for (const float value : context_.book().losses()) {
+      if (value == LossBook::unrecorded) continue;
+      loss += static_cast<double>(value);
+      ++recorded;
+    }
+    row.add("train_loss", loss / recorded);
+    const bool measured = last || row.epoch % settings_.integer("eval-every") == 0;
+    for (const Predictor& predictor : method_->predictors()) measure_predictor(predictor, measured, last, row);
+    measure_samples(row);
+    for (const Metric& metric : method_->metrics()) row.add(metric.name, metric.value);
+    row.add("lr", method_->learners().front()->rate);
+    const double images = static_cast<double>(progress_.step) * static_cast<double>(settings_.integer("batch-size"));
+    row.add("seconds", progress_.epoch_seconds);
+    row.add("images_per_second", images / progress_.epoch_seconds);
+    row.add("estimator_seconds", progress_.epoch_estimator_seconds);
+    row.add("waited_seconds", progress_.waited_seconds);
+    row.add("peak_memory_mb", peak_memory_mb());
+
+    const double validation = row.value("val_" + primary_);
+    progress_.seconds += now() - start;
+    progress_.rows.push_back(row);
+    ++progress_.epoch;
+    progress_.step = 0;
+    progress_.epoch_seconds = progress_.epoch_estimator_seconds = progress_.waited_seconds = 0;
+    if (last) report_.final_losses = final_losses();
+    const bool best = measured && (std::isnan(validation) ? last : validation > progress_.best_validation);
+    if (best && !std::isnan(validation)) progress_.best_validation = validation;
+    if (has_folder()) {
+      if (best) save_checkpoint(options_.output / "best", *method_, state_, progress_, card());
+      save();
+      write_file(options_.output / "metrics.csv", metrics_csv(progress_.rows));
+      write_events(row);
+    }
+    observer_.epoch_done(row);
+  }
+
+  EvaluationOptions evaluation() const {
+    return {data_.normalisation, mirrors(), device_, precision_};
+  }
+
+  void measure_predictor(const Predictor& predictor, bool measured, bool last, EpochMetrics& row) {
+    double validation = std::numeric_limits<double>::quiet_NaN(), test = validation;
+    if (measured) {
+      std::vector<std::int32_t> labels;
+      for (const std::uint32_t position : data_.split.validation) labels.push_back(data_.observed[position]);
+      if (!labels.empty())
+        validation = accuracy(
+            most_likely(probabilities(predictor, data_.dataset.train, data_.split.validation, evaluation())), labels);
+      std::vector<std::uint32_t> all(static_cast<std::size_t>(data_.dataset.test.count));
+      std::iota(all.begin(), all.end(), 0U);
+      if (!all.empty()) {
+        auto predicted = most_likely(probabilities(predictor, data_.dataset.test, all, evaluation()));
+        test = accuracy(predicted, data_.dataset.test.labels);
+        if (last && predictor.name == primary_) report_.test_predictions = std::move(predicted);
+      }
+    }
+    row.add("val_" + predictor.name, validation);
+    row.add("test_" + predictor.name, test);
+  }
+
+  /// Weights, and wrong labels that the last training pass predicted, of right and of wrong labels where that is known.
+  void measure_samples(EpochMetrics& row) const {
+    const auto weights = method_->weights();
+    double sums[2] = {}, counts[2] = {}, all = 0, memorised = 0;
+    for (std::size_t slot = 0; slot < context_.samples().size(); ++slot) {
+      const std::uint32_t position = context_.samples().positions[slot];
+      const double weight = weights.empty() ? 1 : static_cast<double>(weights[slot]);
+      all += weight;
+      if (!data_.is_right(position) && !data_.is_wrong(position)) continue;
+      const bool wrong = data_.is_wrong(position);
+      sums[wrong] += weight;
+      ++counts[wrong];
+      if (wrong && context_.predicted()[slot] == context_.samples().labels[slot]) ++memorised;
+    }
+    const auto mean = [](double sum, double count) { return count > 0 ? sum / count : std::nan(""); };
+    row.add("weight", all / static_cast<double>(context_.samples().size()));
+    row.add("weight_clean", mean(sums[0], counts[0]));
+    row.add("weight_noisy", mean(sums[1], counts[1]));
+    row.add("memorised", mean(memorised, counts[1]));
+  }
+
+  /// The losses and predictions of the training samples by the trained model, without augmentation.
+  FinalLosses final_losses() {
+    FinalLosses final;
+    const at::Tensor logits = context_.score(method_->learners().front()->model());
+    const at::Tensor labels = at::tensor(context_.samples().labels, at::kInt).to(at::kLong);
+    const at::Tensor losses = -at::log_softmax(logits, 1).gather(1, labels.unsqueeze(1)).squeeze(1).contiguous();
+    final.losses.assign(losses.data_ptr<float>(), losses.data_ptr<float>() + losses.numel());
+    final.predicted = most_likely(logits);
+    return final;
+  }
+
+  RunSummary summary() {
+    RunSummary summary;
+    for (const Predictor& predictor : method_->predictors())
+      summary.predictors[predictor.name] = summarise(progress_.rows, predictor.name);
+    summary.primary = primary_;
+    summary.noise_rate = data_.noise_rate();
+    if (report_.final_losses.predicted.empty()) report_.final_losses = final_losses();
+    summary.memorised = memorised_share(data_, report_.final_losses.predicted);
+    summary.epochs = epochs_;
+    summary.seconds = progress_.seconds;
+    double images = 0, seconds = 0;
+    for (const EpochMetrics& row : progress_.rows) {
+      images += row.value("images_per_second") * row.value("seconds");
+      seconds += row.value("seconds");
+    }
+    summary.images_per_second = images / seconds;
+    summary.estimator_seconds = progress_.estimator_seconds;
+    summary.peak_memory_mb = peak_memory_mb();
+    return summary;
+  }
+
+  void write_events(const EpochMetrics& row) {
+    const double time = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    for (const auto& [name, value] : row.values)
+      if (!std::isnan(value)) events_->scalar(event_tag(name, primary_), value, row.epoch, time);
+    events_->flush();
+  }
+
+  const Settings& settings_;
+  const TrainOptions& options_;
+  Observer& observer_;
+  int epochs_;
+  double checkpoint_seconds_;
+  at::Device device_;
+  Precision precision_;
+  RunData data_;
+  Context context_;
+  std::string primary_;
+  std::unique_ptr<Method> method_;
+  State state_;
+  RunProgress progress_;
+  RunMaterial report_;
+  std::optional<EventWriter> events_;
+  double last_save_ = now();
+  double own_seconds_ = 0;  ///< of the method, as far as it is counted
+};
+
+}  // namespace
+
+TrainResult train(const Settings& settings, const TrainOptions& options, Observer& observer) {
+  return Run(settings, options, observer).train();
+}
+
+}  // namespace regroup

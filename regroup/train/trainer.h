@@ -1,0 +1,28 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <vector>
+
+#include "regroup/core/settings.h"
+#include "regroup/train/metrics.h"
+#include "regroup/train/observer.h"
+
+namespace regroup {
+
+struct TrainOptions {
+  std::filesystem::path output;             ///< the run's folder; empty: nothing is written
+  bool resume = false;                      ///< goes on from output/last
+  const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the run ends after the current step and is saved
+};
+
+struct TrainResult {
+  bool finished = false;  ///< false: it was stopped, and can be resumed
+  std::vector<EpochMetrics> rows;
+  RunSummary summary;  ///< of a finished run
+};
+
+/// Trains a network as the settings have it (see run_settings.h) and leaves the run in its folder.
+TrainResult train(const Settings& settings, const TrainOptions& options, Observer& observer);
+
+}  // namespace regroup

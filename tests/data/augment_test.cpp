@@ -1,0 +1,454 @@
+#include "regroup/data/augment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "regroup/core/random.h"
+#include "regroup/core/simd.h"
+#include "regroup/data/augment_kernels.h"
+#include "support/statistics.h"
+#include "support/user_error.h"
+
+namespace regroup {
+namespace {
+
+using testing::chi_square;
+using testing::chi_square_bound;
+
+ImageSet black_images(int count, int channels, int height, int width) {
+  ImageSet images;
+  images.count = count;
+  images.channels = channels;
+  images.height = height;
+  images.width = width;
+  images.pixels.resize(static_cast<std::size_t>(count) * images.image_bytes());
+  return images;
+}
+
+ImageSet random_images(int count, int channels, int height, int width) {
+  ImageSet images = black_images(count, channels, height, width);
+  Stream stream(1, Purpose::synthetic);
+  for (auto& pixel : images.pixels) pixel = static_cast<std::uint8_t>(stream.below(256));
+  return images;
+}
+
+Normalisation some_normalisation(int channels) {
+  Normalisation result;
+  for (int c = 0; c < channels; ++c) {
+    result.mean.push_back(0.3F + 0.1F * static_cast<float>(c));
+    result.deviation.push_back(0.2F + 0.05F * static_cast<float>(c));
+  }
+  return result;
+}
+
+/// Of floats: themselves; of bfloat16: the floats of the same value.
+std::vector<float> written(const Augmenter& augmenter, std::size_t values, PixelType type, std::uint32_t sample,
+                           std::uint32_t epoch, int view) {
+  std::vector<std::byte> bytes(values * bytes_of(type));
+  augmenter.write(sample, epoch, view, bytes.data());
+  std::vector<float> result(values);
+  for (std::size_t i = 0; i < values; ++i) {
+    if (type == PixelType::float32) {
+      std::memcpy(&result[i], &bytes[4 * i], 4);
+    } else {
+      std::uint16_t half;
+      std::memcpy(&half, &bytes[2 * i], 2);
+      result[i] = std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+    }
+  }
+  return result;
+}
+
+/// The nearer of the two neighbours that have 8 significant bits; of two equally near ones, the one with an even last
+/// bit.
+float slow_bfloat(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto toward_zero = std::bit_cast<float>(bits & 0xffff0000U);
+  const auto away = std::bit_cast<float>((bits & 0xffff0000U) + 0x10000U);
+  const double down = std::abs(double{value} - double{toward_zero});
+  const double up = std::abs(double{away} - double{value});
+  if (down == up) return (bits & 0x10000U) == 0 ? toward_zero : away;
+  return down < up ? toward_zero : away;
+}
+
+/// Pads the whole image, crops, mirrors and normalises in double.
+std::vector<double> slow_view(const ImageSet& images, std::uint32_t sample, const Normalisation& normalisation,
+                              Padding padding, int shift, int top, int left, bool mirrored) {
+  const int channels = images.channels, height = images.height, width = images.width;
+  const auto source = [&](int y, int x, int c) {
+    const auto place = static_cast<std::size_t>((y * width + x) * channels + c);
+    return static_cast<double>(images.pixels[sample * images.image_bytes() + place]);
+  };
+  const auto reflected = [](int i, int size) {
+    i = std::abs(i);
+    return i < size ? i : 2 * (size - 1) - i;
+  };
+  const int padded_height = height + 2 * shift, padded_width = width + 2 * shift;
+  std::vector<double> padded;
+  for (int y = -shift; y < height + shift; ++y)
+    for (int x = -shift; x < width + shift; ++x)
+      for (int c = 0; c < channels; ++c) {
+        const bool inside = y >= 0 && y < height && x >= 0 && x < width;
+        if (padding == Padding::reflect) {
+          padded.push_back(source(reflected(y, height), reflected(x, width), c));
+        } else {
+          padded.push_back(inside ? source(y, x, c) : 0);
+        }
+      }
+  EXPECT_EQ(padded.size(), static_cast<std::size_t>(padded_height * padded_width * channels));
+  std::vector<double> result;
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      for (int c = 0; c < channels; ++c) {
+        const int column = left + (mirrored ? width - 1 - x : x);
+        const double value = padded[static_cast<std::size_t>(((top + y) * padded_width + column) * channels + c)];
+        const auto channel = static_cast<std::size_t>(c);
+        result.push_back((value / 255 - double{normalisation.mean[channel]}) /
+                         double{normalisation.deviation[channel]});
+      }
+  return result;
+}
+
+struct Found {
+  int top, left;
+  bool mirrored;
+};
+
+bool is_near(const std::vector<float>& values, const std::vector<double>& expected, PixelType type) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double rounding = type == PixelType::float32 ? 0 : std::abs(expected[i]) / 256;
+    if (!(std::abs(double{values[i]} - expected[i]) <= 2e-6 + rounding)) return false;
+  }
+  return true;
+}
+
+/// Which crop of the slow implementation the values are.
+std::optional<Found> find_crop(const std::vector<float>& values, const ImageSet& images, std::uint32_t sample,
+                               const Normalisation& normalisation, Padding padding, int shift, PixelType type) {
+  for (int top = 0; top <= 2 * shift; ++top)
+    for (int left = 0; left <= 2 * shift; ++left)
+      for (const bool mirrored : {false, true}) {
+        const auto expected = slow_view(images, sample, normalisation, padding, shift, top, left, mirrored);
+        if (is_near(values, expected, type)) return Found{top, left, mirrored};
+      }
+  return std::nullopt;
+}
+
+TEST(Augmenter, EveryPixelIsThatOfASlowImplementation) {
+  constexpr int shift = 2;
+  for (int channels = 1; channels <= 4; ++channels) {
+    const ImageSet images = random_images(4, channels, 5, 11);
+    const Normalisation normalisation = some_normalisation(channels);
+    for (const auto padding : {Padding::zero, Padding::reflect})
+      for (const auto flip : {Flip::none, Flip::random, Flip::alternate})
+        for (const auto type : {PixelType::float32, PixelType::bfloat16}) {
+          const Augmenter augmenter(images, normalisation, {shift, padding, flip}, type, 7);
+          for (std::uint32_t sample = 0; sample < 4; ++sample)
+            for (const int view : {0, 1, 2}) {
+              const auto values = written(augmenter, images.image_bytes(), type, sample, 3, view);
+              const auto found = find_crop(values, images, sample, normalisation, padding, shift, type);
+              ASSERT_TRUE(found) << channels << " channels, sample " << sample << ", view " << view;
+              EXPECT_FALSE(flip == Flip::none && found->mirrored);
+            }
+        }
+  }
+}
+
+TEST(Augmenter, TheLargestShiftStillLeavesAPixel) {
+  constexpr int shift = 2;
+  const ImageSet images = random_images(60, 3, 4, 3);
+  const Normalisation normalisation = some_normalisation(3);
+  for (const auto padding : {Padding::zero, Padding::reflect}) {
+    const Augmenter augmenter(images, normalisation, {shift, padding, Flip::random}, PixelType::float32, 8);
+    for (std::uint32_t sample = 0; sample < 60; ++sample) {
+      const auto values = written(augmenter, images.image_bytes(), PixelType::float32, sample, 0, 0);
+      EXPECT_TRUE(find_crop(values, images, sample, normalisation, padding, shift, PixelType::float32)) << sample;
+    }
+  }
+}
+
+TEST(Augmenter, WithoutAugmentationPixelsAreNormalisedInPlace) {
+  const ImageSet images = random_images(3, 3, 9, 5);
+  const Normalisation normalisation = some_normalisation(3);
+  const Augmenter augmenter(images, normalisation, no_augmentation, PixelType::float32, 1);
+  EXPECT_EQ(augmenter.output_bytes(), 3U * 9U * 5U * 4U);
+  for (std::uint32_t sample = 0; sample < 3; ++sample) {
+    const auto values = written(augmenter, images.image_bytes(), PixelType::float32, sample, 5, 0);
+    EXPECT_TRUE(
+        is_near(values, slow_view(images, sample, normalisation, Padding::zero, 0, 0, 0, false), PixelType::float32));
+  }
+}
+
+TEST(Augmenter, BfloatIsTheRoundedFloat) {
+  const ImageSet images = random_images(20, 3, 6, 7);
+  const Augmentation augmentation{1, Padding::reflect, Flip::random};
+  const Augmenter floats(images, some_normalisation(3), augmentation, PixelType::float32, 5);
+  const Augmenter halves(images, some_normalisation(3), augmentation, PixelType::bfloat16, 5);
+  for (std::uint32_t sample = 0; sample < 20; ++sample) {
+    auto expected = written(floats, images.image_bytes(), PixelType::float32, sample, 2, 1);
+    std::transform(expected.begin(), expected.end(), expected.begin(), slow_bfloat);
+    EXPECT_EQ(written(halves, images.image_bytes(), PixelType::bfloat16, sample, 2, 1), expected);
+  }
+}
+
+TEST(Augmenter, WritesNothingBehindTheImage) {
+  const ImageSet images = random_images(2, 3, 3, 5);
+  for (const auto type : {PixelType::float32, PixelType::bfloat16}) {
+    const Augmenter augmenter(images, some_normalisation(3), {2, Padding::reflect, Flip::random}, type, 5);
+    std::vector<std::byte> out(augmenter.output_bytes() + 64, std::byte{0xa5});
+    for (std::uint32_t epoch = 0; epoch < 20; ++epoch) augmenter.write(1, epoch, 0, out.data());
+    EXPECT_EQ(std::count(out.end() - 64, out.end(), std::byte{0xa5}), 64);
+  }
+}
+
+/// Images of 16x16 in which every pixel has a value of its own, so that a few pixels tell how one was changed.
+class Places {
+ public:
+  static constexpr int shift = 4;
+
+  Places(int count, Flip flip, std::uint64_t seed)
+      : images_(black_images(count, 1, 16, 16)),
+        augmenter_(fill(images_), {{0}, {1}}, {shift, Padding::zero, flip}, PixelType::float32, seed) {}
+
+  Found of(std::uint32_t sample, std::uint32_t epoch, int view) const {
+    const auto values = written(augmenter_, 256, PixelType::float32, sample, epoch, view);
+    const auto at = [&](std::size_t y, std::size_t x) {
+      return static_cast<int>(std::lround(values[16 * y + x] * 255));
+    };
+    const bool mirrored = at(8, 8) > at(8, 9);
+    return {at(8, 8) / 16 - 8 + shift, at(8, 8) % 16 - (mirrored ? 7 : 8) + shift, mirrored};
+  }
+
+ private:
+  static const ImageSet& fill(ImageSet& images) {
+    std::iota(images.pixels.begin(), images.pixels.end(), std::uint8_t{0});
+    return images;
+  }
+
+  ImageSet images_;
+  Augmenter augmenter_;
+};
+
+constexpr int places = 2 * Places::shift + 1;
+
+void expect_uniform(const std::vector<int>& counts, const char* what) {
+  const auto statistic =
+      chi_square(counts, std::vector<double>(counts.size(), 1.0 / static_cast<double>(counts.size())));
+  EXPECT_LT(statistic.value, chi_square_bound(statistic.degrees)) << what;
+}
+
+// The statistics are at fixed seeds; each bound would be crossed by chance once in 100,000 seeds.
+TEST(Augmenter, PlacesAndFlipsAreUniformTogether) {
+  constexpr std::uint32_t count = 4000;
+  const Places images(count, Flip::random, 21);
+  std::vector<int> joint(places * places * 2), views(places * places * 4), epochs(places * places * 4),
+      neighbours(places * places * 4);
+  // The places of two views downward, and their flips.
+  const auto pair = [](Found one, Found other) {
+    return static_cast<std::size_t>(((one.top * places + other.top) * 2 + one.mirrored) * 2 + other.mirrored);
+  };
+  Found before = images.of(count - 1, 1, 0);
+  for (std::uint32_t sample = 0; sample < count; ++sample) {
+    const Found found = images.of(sample, 1, 0);
+    ++joint.at(static_cast<std::size_t>((found.top * places + found.left) * 2 + found.mirrored));
+    ++views.at(pair(found, images.of(sample, 1, 1)));
+    ++epochs.at(pair(found, images.of(sample, 2, 0)));
+    ++neighbours.at(pair(found, before));
+    before = found;
+  }
+  expect_uniform(joint, "down, right and mirrored");
+  expect_uniform(views, "two views");
+  expect_uniform(epochs, "two epochs");
+  expect_uniform(neighbours, "two samples");
+}
+
+TEST(Augmenter, AlternateFlipsMirrorARandomHalfAndThenTheOther) {
+  constexpr std::uint32_t count = 4000;
+  const Places images(count, Flip::alternate, 22);
+  std::vector<int> joint(places * 2);
+  for (std::uint32_t sample = 0; sample < count; ++sample) {
+    const Found found = images.of(sample, 0, 0);
+    ++joint.at(static_cast<std::size_t>(found.top * 2 + found.mirrored));
+    EXPECT_EQ(images.of(sample, 0, 1).mirrored, found.mirrored);
+    EXPECT_EQ(images.of(sample, 1, 0).mirrored, !found.mirrored);
+    EXPECT_EQ(images.of(sample, 8, 0).mirrored, found.mirrored);
+    EXPECT_EQ(images.of(sample, 9, 1).mirrored, !found.mirrored);
+  }
+  expect_uniform(joint, "down and mirrored");
+}
+
+TEST(Augmenter, TheKindOfFlipDoesNotChangeThePlaces) {
+  const Places plain(50, Flip::none, 23), random(50, Flip::random, 23), alternate(50, Flip::alternate, 23);
+  for (std::uint32_t sample = 0; sample < 50; ++sample) {
+    const Found found = plain.of(sample, 4, 1);
+    EXPECT_EQ(random.of(sample, 4, 1).left, found.left);
+    EXPECT_EQ(alternate.of(sample, 4, 1).top, found.top);
+  }
+}
+
+TEST(Augmenter, SaysWhatDoesNotSuit) {
+  const ImageSet images = random_images(1, 3, 32, 28);
+  const auto refusal = [&](const Normalisation& normalisation, int shift) {
+    return user_error([&] {
+      const Augmenter augmenter(images, normalisation, {shift, Padding::zero, Flip::none}, PixelType::float32, 0);
+    });
+  };
+  EXPECT_EQ(refusal(some_normalisation(3), 28), "a shift of 28 pixels does not suit images of 28x32; give 0 to 27");
+  EXPECT_EQ(refusal(some_normalisation(3), -1), "a shift of -1 pixels does not suit images of 28x32; give 0 to 27");
+  EXPECT_EQ(refusal(some_normalisation(1), 4),
+            "1 means and 1 deviations for images of 3 channels; give one of each a channel");
+  EXPECT_EQ(refusal({{0, 0, 0}, {1, 1, 0}}, 4),
+            "channel 2 cannot be normalised by mean 0 and deviation 0; give finite numbers, the deviation positive");
+  EXPECT_EQ(refusal({{0, 0, 0}, {INFINITY, 1, 1}}, 4),
+            "channel 0 cannot be normalised by mean 0 and deviation inf; give finite numbers, the deviation positive");
+  EXPECT_EQ(refusal({{0, NAN, 0}, {1, 1, 1}}, 4),
+            "channel 1 cannot be normalised by mean nan and deviation 1; give finite numbers, the deviation positive");
+  EXPECT_EQ(user_error([] {
+              const ImageSet five = random_images(1, 5, 2, 2);
+              const Augmenter augmenter(five, some_normalisation(5), no_augmentation, PixelType::float32, 0);
+            }),
+            "images have 5 channels; give images of 1 to 4");
+}
+
+TEST(Augmenter, RefusesWhatIsNotThere) {
+  ImageSet images = random_images(2, 1, 3, 3);
+  const Augmenter augmenter(images, some_normalisation(1), no_augmentation, PixelType::float32, 0);
+  std::vector<std::byte> out(augmenter.output_bytes());
+  EXPECT_THROW(augmenter.write(2, 0, 0, out.data()), std::out_of_range);
+  EXPECT_THROW(augmenter.write(0, 0, -1, out.data()), std::out_of_range);
+  images.pixels.pop_back();
+  EXPECT_THROW(Augmenter(images, some_normalisation(1), no_augmentation, PixelType::float32, 0), std::invalid_argument);
+}
+
+// Both forms of the kernels.
+
+struct Kernels {
+  decltype(&baseline::normalise_float) to_float;
+  decltype(&baseline::normalise_bfloat) to_bfloat;
+  decltype(&baseline::mirror) mirror;
+};
+
+std::vector<Kernels> all_kernels() {
+  std::vector<Kernels> kernels = {{baseline::normalise_float, baseline::normalise_bfloat, baseline::mirror}};
+#if defined(__x86_64__)
+  if (cpu_has_avx2()) kernels.push_back({avx2::normalise_float, avx2::normalise_bfloat, avx2::mirror});
+#endif
+  return kernels;
+}
+
+TEST(AugmentKernels, NormaliseFromTheEndOfTheirOwnRoom) {
+  std::vector<float> scale, offset;
+  for (std::size_t i = 0; i < channel_period; ++i) {
+    scale.push_back(0.01F + 0.001F * static_cast<float>(i % 3));
+    offset.push_back(-1.5F + 0.25F * static_cast<float>(i % 4));
+  }
+  const ImageSet bytes = random_images(1, 1, 1, 100);
+  for (const auto& kernels : all_kernels())
+    for (std::size_t count = 1; count <= 100; ++count) {
+      std::vector<float> expected(count), values(count);
+      std::vector<std::uint16_t> expected_halves(count), halves(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        expected[i] = static_cast<float>(bytes.pixels[i]) * scale[i % channel_period] + offset[i % channel_period];
+        expected_halves[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(slow_bfloat(expected[i])) >> 16);
+      }
+      std::vector<std::uint8_t> room(4 * count + 1);
+      std::copy_n(bytes.pixels.begin(), count, room.begin() + static_cast<std::ptrdiff_t>(3 * count));
+      kernels.to_float(room.data() + 3 * count, count, scale.data(), offset.data(),
+                       reinterpret_cast<std::byte*>(room.data()));
+      std::memcpy(values.data(), room.data(), 4 * count);
+      EXPECT_EQ(values, expected);
+      std::copy_n(bytes.pixels.begin(), count, room.begin() + static_cast<std::ptrdiff_t>(count));
+      kernels.to_bfloat(room.data() + count, count, scale.data(), offset.data(),
+                        reinterpret_cast<std::byte*>(room.data()));
+      std::memcpy(halves.data(), room.data(), 2 * count);
+      EXPECT_EQ(halves, expected_halves);
+      EXPECT_EQ(room.back(), 0);
+    }
+}
+
+TEST(AugmentKernels, RoundTiesToEven) {
+  EXPECT_EQ(slow_bfloat(257), 256);
+  EXPECT_EQ(slow_bfloat(259), 260);
+  EXPECT_EQ(slow_bfloat(-259), -260);
+  EXPECT_EQ(slow_bfloat(511), 512);
+  std::vector<std::uint8_t> bytes(256 + 7);  // and some for the loop without vectors
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
+  // 256 .. 511 with 8 significant bits: every odd number is a tie.
+  for (const float sign : {1.0F, -1.0F}) {
+    const std::vector<float> scale(channel_period, sign), offset(channel_period, 256 * sign);
+    for (const auto& kernels : all_kernels()) {
+      std::vector<std::uint16_t> halves(bytes.size());
+      kernels.to_bfloat(bytes.data(), bytes.size(), scale.data(), offset.data(),
+                        reinterpret_cast<std::byte*>(halves.data()));
+      for (std::size_t i = 0; i < bytes.size(); ++i)
+        EXPECT_EQ(std::bit_cast<float>(static_cast<std::uint32_t>(halves[i]) << 16),
+                  slow_bfloat(sign * static_cast<float>(256 + bytes[i])));
+    }
+  }
+}
+
+TEST(AugmentKernels, MirrorPixelsOfAnySize) {
+  const ImageSet bytes = random_images(1, 4, 1, 50);
+  for (const auto& kernels : all_kernels())
+    for (int channels = 1; channels <= 4; ++channels)
+      for (std::size_t pixels = 1; pixels <= 50; ++pixels) {
+        const auto step = static_cast<std::size_t>(channels);
+        std::vector<std::uint8_t> mirrored(pixels * step), expected(pixels * step);
+        for (std::size_t i = 0; i < pixels; ++i)
+          for (std::size_t c = 0; c < step; ++c) expected[i * step + c] = bytes.pixels[(pixels - 1 - i) * step + c];
+        kernels.mirror(bytes.pixels.data(), pixels, channels, mirrored.data());
+        EXPECT_EQ(mirrored, expected);
+      }
+}
+
+TEST(Normalisation, IsThatOfTheDefinition) {
+  ImageSet images = random_images(5, 3, 6, 7);
+  for (std::size_t i = 1; i < images.pixels.size(); i += 3) images.pixels[i] = 51;  // green does not vary
+  for (std::size_t i = 2; i < images.pixels.size(); i += 3) images.pixels[i] /= 2;
+  const Normalisation measured = measure_normalisation(images, 1);
+  ASSERT_EQ(measured.mean.size(), 3U);
+  ASSERT_EQ(measured.deviation.size(), 3U);
+  for (std::size_t c = 0; c < 3; ++c) {
+    double sum = 0, squares = 0;
+    constexpr int pixels = 5 * 6 * 7;
+    for (std::size_t i = c; i < images.pixels.size(); i += 3) sum += images.pixels[i] / 255.0;
+    for (std::size_t i = c; i < images.pixels.size(); i += 3)
+      squares += std::pow(images.pixels[i] / 255.0 - sum / pixels, 2);
+    EXPECT_NEAR(measured.mean[c], sum / pixels, 1e-7);
+    EXPECT_NEAR(measured.deviation[c], c == 1 ? 1 : std::sqrt(squares / pixels), 1e-7);
+  }
+}
+
+TEST(Normalisation, TwoValuesThatHardlyVaryAreStillMeasured) {
+  ImageSet images = random_images(100, 1, 10, 10);
+  std::fill(images.pixels.begin(), images.pixels.end(), std::uint8_t{255});
+  images.pixels[5000] = 254;
+  EXPECT_NEAR(measure_normalisation(images, 1).deviation[0], 0.01 / 255, 1e-8);
+}
+
+TEST(Normalisation, IsTheSameOnAnyNumberOfThreads) {
+  ImageSet images = black_images(300, 3, 64, 64);
+  for (std::size_t i = 0; i < images.pixels.size(); ++i) images.pixels[i] = static_cast<std::uint8_t>(i * i >> 7);
+  const Normalisation one = measure_normalisation(images, 1);
+  for (const int threads : {2, 5}) {
+    EXPECT_EQ(measure_normalisation(images, threads).mean, one.mean);
+    EXPECT_EQ(measure_normalisation(images, threads).deviation, one.deviation);
+  }
+}
+
+TEST(Normalisation, NeedsAnImage) {
+  const ImageSet none = black_images(0, 1, 2, 2);
+  EXPECT_EQ(user_error([&] { measure_normalisation(none, 1); }),
+            "there are no images to measure mean and deviation of; give at least one");
+}
+
+}  // namespace
+}  // namespace regroup

@@ -1,0 +1,150 @@
+#include "regroup/data/image_files.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "image_testing.h"
+
+namespace regroup {
+namespace {
+
+TEST(ChooseSize, TakesTheMostCommonSizeWithinBounds) {
+  const ImageSize small{20, 40}, square{64, 64}, large{64, 225};
+  EXPECT_EQ(choose_size(std::vector{square, small, square}), square);
+  EXPECT_EQ(choose_size(std::vector{small, small, square}), (ImageSize{28, 40}));
+  EXPECT_EQ(choose_size(std::vector{large, large, square}), (ImageSize{224, 224}));
+  EXPECT_EQ(choose_size(std::vector{small, square}), square);  // of two that are as common, the larger one
+  EXPECT_EQ(choose_size({}), (ImageSize{224, 224}));
+}
+
+/// Six training images of 30x30 and two test images, one of them larger; `bad` files have a name and no image.
+class ImageFiles : public testing::Test {
+ protected:
+  ImageFiles() {
+    for (int i = 0; i < 6; ++i) add(list.train, i, {30, 30});
+    add(list.test, 6, {30, 30});
+    add(list.test, 7, {60, 90});
+  }
+
+  void add(std::vector<ListedImage>& images, int i, ImageSize size) const {
+    const auto name = std::to_string(i) + ".png";
+    const auto value = static_cast<std::uint8_t>(10 * i);
+    folder.write(name, png_bytes(plain_image(size, value, value, value)));
+    images.push_back({name, i % 2, i == 3 ? 1 : -1});
+  }
+
+  /// The first value of each image.
+  static Bytes values(const ImageSet& set) {
+    Bytes values;
+    for (int i = 0; i < set.count; ++i) values.push_back(set.pixels[static_cast<std::size_t>(i) * set.image_bytes()]);
+    return values;
+  }
+
+  Dataset load(const LoadOptions& options) const {
+    Dataset dataset;
+    load_image_files(folder.path(), list, options, dataset);
+    return dataset;
+  }
+
+  TemporaryFolder folder;
+  ListedImages list;
+};
+
+TEST_F(ImageFiles, BecomeRgbOfOneSizeInTheirOrderOnAnyNumberOfThreads) {
+  for (const int threads : {1, 3}) {
+    const auto dataset = load({.threads = threads});
+    EXPECT_EQ(dataset.train.count, 6);
+    EXPECT_EQ(dataset.train.channels, 3);
+    EXPECT_EQ(dataset.train.height, 30);
+    EXPECT_EQ(dataset.train.width, 30);
+    EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{0, 1, 0, 1, 0, 1}));
+    EXPECT_EQ(dataset.train.clean, (std::vector<std::int32_t>{-1, -1, -1, 1, -1, -1}));
+    EXPECT_EQ(dataset.train.paths[5], "5.png");
+    EXPECT_EQ(values(dataset.train), (Bytes{0, 10, 20, 30, 40, 50}));
+    EXPECT_EQ(dataset.test.count, 2);
+    EXPECT_TRUE(dataset.test.clean.empty());
+    EXPECT_EQ(dataset.test.pixels, Bytes(2700, 60) + Bytes(2700, 70));
+  }
+}
+
+TEST_F(ImageFiles, TheSizeCanBeAskedFor) {
+  const auto dataset = load({.image_size = 8});
+  EXPECT_EQ(dataset.train.height, 8);
+  EXPECT_EQ(dataset.test.width, 8);
+  EXPECT_EQ(dataset.test.pixels, Bytes(192, 60) + Bytes(192, 70));
+  EXPECT_EQ(user_error([&] { load({.image_size = -1}); }),
+            "the image size is -1; give one from 1 to 4096, or 0 for that of the images");
+  EXPECT_EQ(user_error([&] { load({.image_size = 5000}); }),
+            "the image size is 5000; give one from 1 to 4096, or 0 for that of the images");
+}
+
+TEST_F(ImageFiles, ABadImageIsRefusedByItsPath) {
+  const auto file = folder.write("2.png", std::string("no image"));
+  EXPECT_EQ(user_error([&] { load({}); }), file.string() + ": neither a JPEG nor a PNG file; convert or remove it");
+}
+
+TEST_F(ImageFiles, BadImagesAreSkippedIfAskedForAndToldInOrder) {
+  // One is found bad by its header, one only by its pixels, one is not there.
+  folder.write("1.png", std::string("no image"));
+  const auto good = png_bytes(random_image({30, 30}, 1));
+  folder.write("3.png", first_bytes(good, good.size() - 30));
+  std::filesystem::remove(folder.path() / "6.png");
+  for (const int threads : {1, 4}) {
+    std::vector<std::string> sentences;
+    const auto dataset = load({.on_bad_image = BadImage::skip, .threads = threads, .warn = [&](const auto& sentence) {
+                                 sentences.push_back(sentence);
+                               }});
+    EXPECT_EQ(values(dataset.train), (Bytes{0, 20, 40, 50}));
+    EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{0, 0, 0, 1}));
+    EXPECT_EQ(dataset.train.paths, (std::vector<std::string>{"0.png", "2.png", "4.png", "5.png"}));
+    EXPECT_EQ(dataset.train.clean.size(), 4U);
+    EXPECT_EQ(dataset.train.pixels.size(), 4 * dataset.train.image_bytes());
+    EXPECT_EQ(dataset.test.paths, std::vector<std::string>{"7.png"});
+    ASSERT_EQ(sentences.size(), 3U);
+    EXPECT_TRUE(sentences[0].starts_with((folder.path() / "1.png").string() + ": neither"));
+    EXPECT_TRUE(sentences[1].starts_with((folder.path() / "6.png").string() + ": cannot be opened"));
+    EXPECT_TRUE(sentences[2].starts_with((folder.path() / "3.png").string() + ": damaged PNG file"));
+  }
+}
+
+TEST_F(ImageFiles, WithoutAnyGoodTrainingImageThereIsAnError) {
+  for (int i = 0; i < 6; ++i) folder.write(std::to_string(i) + ".png", Bytes{});
+  EXPECT_EQ(user_error([&] { load({.on_bad_image = BadImage::skip}); }),
+            folder.path().string() + ": no training image could be read; is it the right place?");
+}
+
+TEST_F(ImageFiles, WhatDoesNotFitIntoTheMemoryIsRefusedBeforeItIsDecoded) {
+  const auto memory =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  list.train.resize(memory / (std::size_t{4096} * 4096 * 3) + 1, list.train[0]);
+  const auto error = user_error([&] { load({.image_size = 4096}); });
+  EXPECT_NE(error.find(" images of 4096x4096 need "), std::string::npos) << error;
+  EXPECT_TRUE(error.ends_with("; give a smaller image size")) << error;
+}
+
+TEST_F(ImageFiles, ProgressGrowsToTheTotalOnThreads) {
+  for (int i = 8; i < 100; ++i) add(list.train, i, {1, 1});
+  std::vector<std::size_t> steps;
+  load({.image_size = 1, .threads = 4, .progress = [&](std::size_t done, std::size_t total) {
+          EXPECT_EQ(total, 100U);
+          steps.push_back(done);
+        }});
+  EXPECT_GE(steps.size(), 2U);
+  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end()));
+  EXPECT_EQ(steps.back(), 100U);
+}
+
+TEST_F(ImageFiles, APartOfEachClassIsSplitOff) {
+  list.test.clear();
+  split_off_test(list, 2, {.test_split = 0.34});
+  EXPECT_EQ(list.train.size(), 4U);
+  ASSERT_EQ(list.test.size(), 2U);
+  EXPECT_NE(list.test[0].label, list.test[1].label);
+  EXPECT_EQ(user_error([&] { split_off_test(list, 2, {.test_split = 1}); }),
+            "the share of the test split is 1; give one from 0 to below 1");
+}
+
+}  // namespace
+}  // namespace regroup

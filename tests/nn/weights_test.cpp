@@ -1,0 +1,103 @@
+#include "regroup/nn/weights.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "data/data_testing.h"
+#include "nn/nn_testing.h"
+#include "regroup/data/safetensors.h"
+
+namespace regroup {
+namespace {
+
+const NetworkShape small{.base_width = 8};
+
+/// Whether two tensors have the same type, shape and bits.
+bool same(const at::Tensor& a, const at::Tensor& b) {
+  return a.scalar_type() == b.scalar_type() && at::equal(a.detach(), b.detach());
+}
+
+TEST(Weights, ANetworkComesBackBitForBit) {
+  const TemporaryFolder folder;
+  const auto network = make_network("resnet18", small, 1), other = make_network("resnet18", small, 2);
+  network->forward(normal_tensor({2, 3, 32, 32}, 1));  // statistics that are not those of a new network
+  const auto tensors = tensors_of(*network), filled = tensors_of(*other);
+  EXPECT_EQ(tensors.size(), network->parameters().size() + network->buffers().size());
+  save_tensors(folder.path() / "x", tensors, {{"model", "resnet18"}});
+  load_tensors(folder.path() / "x", filled);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    EXPECT_TRUE(same(tensors[i].tensor, filled[i].tensor)) << tensors[i].name;
+    EXPECT_EQ(tensors[i].tensor.strides(), filled[i].tensor.strides()) << tensors[i].name;
+    EXPECT_EQ(tensors[i].tensor.requires_grad(), filled[i].tensor.requires_grad()) << tensors[i].name;
+  }
+  EXPECT_EQ(SafetensorsFile(folder.path() / "x").metadata().at("model"), "resnet18");
+  const at::Tensor images = normal_tensor({2, 3, 32, 32}, 2);
+  network->training = other->training = false;
+  EXPECT_TRUE(at::equal(network->forward(images).logits, other->forward(images).logits));
+}
+
+TEST(Weights, TensorsOfEveryTypeAndLayoutComeBack) {
+  const TemporaryFolder folder;
+  const at::Tensor values = 100 * normal_tensor({3, 4}, 1).abs();
+  for (const auto type : {at::kFloat, at::kDouble, at::kLong, at::kInt, at::kByte, at::kBFloat16}) {
+    // Neither dense nor in the order of memory.
+    const at::Tensor tensor = values.to(type).t().slice(0, 1, 4, 2), filled = at::zeros({4, 2}, type).t();
+    save_tensors(folder.path() / "x", {{"a", tensor}, {"b", at::zeros({0}, type)}, {"c", tensor[0][0]}});
+    const at::Tensor one = at::zeros({}, type);
+    load_tensors(folder.path() / "x", {{"c", one}, {"a", filled.slice(1, 0, 3)}});
+    EXPECT_TRUE(same(filled.slice(1, 0, 3), tensor)) << type;
+    EXPECT_TRUE(same(one, tensor[0][0])) << type;
+    EXPECT_TRUE((filled.slice(1, 3) == 0).all().item<bool>()) << type;
+  }
+  EXPECT_THROW(save_tensors(folder.path() / "y", {{"a", values.to(at::kHalf)}}), std::logic_error);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "y"));
+}
+
+TEST(Weights, ALineNamesTheTensorThatDoesNotFit) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "x";
+  save_tensors(file, {{"first", at::ones({2, 3})}, {"single", at::ones({})}});
+  const auto error = [&](const NamedTensor& tensor) {
+    const at::Tensor before = tensor.tensor.clone();
+    const std::string sentence = user_error([&] { load_tensors(file, {tensor}); });
+    EXPECT_TRUE(same(tensor.tensor, before));
+    return sentence;
+  };
+  const std::string start = file.string() + ": ", end = "; the file belongs to another network or run";
+  EXPECT_EQ(error({"second", at::zeros({2, 3})}), start + "there is no tensor 'second'" + end);
+  EXPECT_EQ(error({"first", at::zeros({3, 2})}), start + "tensor 'first' is F32 [2, 3], not F32 [3, 2]" + end);
+  EXPECT_EQ(error({"first", at::zeros({6})}), start + "tensor 'first' is F32 [2, 3], not F32 [6]" + end);
+  EXPECT_EQ(error({"first", at::zeros({2, 3}, at::kInt)}),
+            start + "tensor 'first' is F32 [2, 3], not I32 [2, 3]" + end);
+  EXPECT_EQ(error({"single", at::zeros({1})}), start + "tensor 'single' is F32 [], not F32 [1]" + end);
+}
+
+TEST(Weights, ANetworkForOtherClassesKeepsItsClassifier) {
+  const TemporaryFolder folder;
+  const auto network = make_network("resnet18", small, 1);
+  NetworkShape wider = small;
+  wider.classes = 11;
+  const auto other = make_network("resnet18", wider, 2), untouched = make_network("resnet18", wider, 2);
+  const auto tensors = tensors_of(*network), filled = tensors_of(*other), before = tensors_of(*untouched);
+  save_tensors(folder.path() / "x", tensors);
+  EXPECT_EQ(load_fitting_tensors(folder.path() / "x", filled), (std::vector<std::string>{"fc.weight", "fc.bias"}));
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const bool classifier = tensors[i].name.starts_with("fc");
+    EXPECT_TRUE(same(filled[i].tensor, (classifier ? before : tensors)[i].tensor)) << tensors[i].name;
+  }
+  EXPECT_TRUE(load_fitting_tensors(folder.path() / "x", tensors_of(*network)).empty());
+}
+
+TEST(Weights, AFileOfWhichNothingFitsIsAnError) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "x";
+  save_tensors(file, {{"a", at::ones({2})}, {"module.b", at::ones({3})}});
+  EXPECT_EQ(user_error([&] {
+              load_fitting_tensors(file, {{"a", at::zeros({3})}, {"b", at::zeros({3})}});
+            }),
+            file.string() + ": none of its tensors fits the network");
+}
+
+}  // namespace
+}  // namespace regroup

@@ -1,0 +1,103 @@
+#include "regroup/train/run_settings.h"
+
+#include <gtest/gtest.h>
+
+#include "regroup/methods/method.h"
+#include "regroup/methods/schedule.h"
+#include "regroup/train/duration.h"
+#include "support/user_error.h"
+
+namespace regroup {
+namespace {
+
+std::vector<GivenValue> given(const std::string& name, const SettingValue& value) {
+  return {{name, value, "--" + name}};
+}
+
+TEST(RunSettings, TheCommandLineIsStrongerThanAFileAndThatThanAPreset) {
+  const auto preset = preset_values("cifar10-sym-0.5");
+  EXPECT_EQ(resolve_settings({preset}).integer("epochs"), 200);
+  EXPECT_EQ(resolve_settings({preset, given("epochs", std::int64_t{20})}).integer("epochs"), 20);
+  EXPECT_EQ(
+      resolve_settings({preset, given("epochs", std::int64_t{20}), given("epochs", std::int64_t{5})}).integer("epochs"),
+      5);
+}
+
+TEST(RunSettings, EveryPresetResolvesForEveryMethod) {
+  for (const Preset& preset : presets())
+    for (const MethodInfo& method : methods())
+      EXPECT_EQ(
+          resolve_settings({preset_values(preset.name), given("method", std::string(method.name))}).text("method"),
+          method.name)
+          << preset.name;
+}
+
+/// METHODS of the paper's appendix: k by dataset and noise.
+TEST(RunSettings, PresetsHaveThePapersK) {
+  const auto k = [](const char* name) { return resolve_settings({preset_values(name)}).text("k"); };
+  EXPECT_EQ(k("cifar10-sym-0.2"), "600");
+  EXPECT_EQ(k("cifar10-sym-0.5"), "200");
+  EXPECT_EQ(k("cifar10-pair-0.45"), "200");
+  EXPECT_EQ(k("cifar10-inst-0.2"), "600");
+  EXPECT_EQ(k("cifar10-inst-0.4"), "200");
+  EXPECT_EQ(k("cifar100-sym-0.2"), "50");
+  EXPECT_EQ(k("cifar100-sym-0.5"), "20");
+  EXPECT_EQ(presets().size(), 10U);
+}
+
+TEST(RunSettings, AllThatTheyWriteTheyRead) {
+  Settings settings = run_settings({{"data", "folder:a \"b\"\\c\n"}, {"lr", "1"}, {"k", "200"}, {"no-median", "true"}});
+  const Settings read = resolve_settings({parse_config(config_text(settings), "config.toml")});
+  for (const SettingInfo& info : settings.all())
+    EXPECT_EQ(read.value(info.name), settings.value(info.name)) << info.name;
+}
+
+TEST(RunSettings, AnotherMethodsSettingIsRefused) {
+  EXPECT_EQ(user_error([] {
+              run_settings({{"method", "ce"}, {"k", "200"}});
+            }),
+            "k: belongs to the method rml, and the method is ce");
+}
+
+TEST(RunSettings, WrongFilesAreExplained) {
+  EXPECT_NE(user_error([] { parse_config("epochs = = 3", "run.toml"); }).find("run.toml, line 1: "), std::string::npos);
+  EXPECT_EQ(user_error([] { resolve_settings({parse_config("epohcs = 3", "run.toml")}); }),
+            "run.toml: epohcs: there is no setting 'epohcs'");
+  EXPECT_EQ(user_error([] { parse_config("lr = [1]", "run.toml"); }),
+            "run.toml: lr: is neither a number, a text, true nor false");
+  EXPECT_NE(user_error([] { preset_values("cifar10"); }).find("unknown preset 'cifar10'; known: cifar10-inst-0.2"),
+            std::string::npos);
+}
+
+TEST(Schedule, FollowsItsShape) {
+  const Settings cosine = run_settings({{"lr", "0.1"}, {"min-lr", "0.0001"}});
+  EXPECT_DOUBLE_EQ(learning_rate(cosine, 0), 0.1);
+  EXPECT_NEAR(learning_rate(cosine, 0.5), 0.05005, 1e-12);
+  EXPECT_NEAR(learning_rate(cosine, 1), 0.0001, 1e-12);
+  const Settings steps = run_settings({{"schedule", "steps"}, {"lr", "0.1"}});
+  EXPECT_DOUBLE_EQ(learning_rate(steps, 0.49), 0.1);
+  EXPECT_DOUBLE_EQ(learning_rate(steps, 0.5), 0.01);
+  EXPECT_NEAR(learning_rate(steps, 0.75), 0.001, 1e-15);
+  const Settings rising =
+      run_settings({{"schedule", "linear"}, {"lr", "2"}, {"lr-rise", "0.25"}, {"lr-start", "0.2"}, {"min-lr", "0.2"}});
+  EXPECT_NEAR(learning_rate(rising, 0), 0.4, 1e-12);
+  EXPECT_NEAR(learning_rate(rising, 0.125), 1.2, 1e-12);
+  EXPECT_NEAR(learning_rate(rising, 0.25), 2, 1e-12);
+  EXPECT_NEAR(learning_rate(rising, 0.625), 1.1, 1e-12);
+  EXPECT_NEAR(learning_rate(rising, 1), 0.2, 1e-12);
+}
+
+TEST(Duration, IsReadAndShown) {
+  EXPECT_EQ(parse_duration("30s"), 30);
+  EXPECT_EQ(parse_duration("5m"), 300);
+  EXPECT_EQ(parse_duration("1.5h"), 5400);
+  EXPECT_EQ(parse_duration("12"), 12);
+  for (const char* wrong : {"", "5x", "m", "-3s", "0", "nan", "1e999"})
+    EXPECT_NE(user_error([&] { parse_duration(wrong); }).find("write 30s, 5m or 1h"), std::string::npos) << wrong;
+  EXPECT_EQ(duration_text(48.2), "48 s");
+  EXPECT_EQ(duration_text(290), "5 min");
+  EXPECT_EQ(duration_text(4800), "1 h 20 min");
+}
+
+}  // namespace
+}  // namespace regroup

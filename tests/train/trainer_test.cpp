@@ -1,0 +1,195 @@
+#include "regroup/train/trainer.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cmath>
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "regroup/core/error.h"
+#include "regroup/train/run_settings.h"
+#include "support/user_error.h"
+#include "train/tiny_data.h"
+
+namespace regroup {
+namespace {
+
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  EXPECT_TRUE(in.good()) << file;
+  return text.str();
+}
+
+/// Stops a run after so many steps.
+class StopAfter : public Observer {
+ public:
+  explicit StopAfter(int steps) : steps_(steps) {}
+  void step_done(const StepReport& /*report*/) override { stop = --steps_ <= 0; }
+
+  std::atomic<bool> stop{false};
+
+ private:
+  int steps_;
+};
+
+class Train : public testing::Test {
+ protected:
+  Train() { write_tiny_mnist(folder_); }
+
+  /// 162 training images in batches of 32: five steps an epoch.
+  Settings settings(const Values& more = {}) const {
+    Values values{{"data", "mnist"},
+                  {"data-dir", folder_.path().string()},
+                  {"width", "8"},
+                  {"epochs", "3"},
+                  {"batch-size", "32"},
+                  {"noise", "symmetric:0.4"},
+                  {"threads", "1"},
+                  {"lr", "0.05"},
+                  {"checkpoint-every", "1h"}};
+    values.insert(values.end(), more.begin(), more.end());
+    return run_settings(values);
+  }
+
+  std::filesystem::path run(const std::string& name) const { return folder_.path() / name; }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Train, LeavesARunThatExplainsItself) {
+  Observer nobody;
+  const TrainResult result = train(settings(), {run("a")}, nobody);
+  EXPECT_TRUE(result.finished);
+  ASSERT_EQ(result.rows.size(), 3U);
+  for (const char* file : {"config.toml", "metrics.csv", "summary.json", "labels.csv", "last/model.safetensors",
+                           "last/ema.safetensors", "last/state.safetensors", "last/progress.json",
+                           "best/ema.safetensors", "plots/accuracy.svg", "plots/losses.svg", "plots/confusion.svg"})
+    EXPECT_TRUE(std::filesystem::exists(run("a") / file)) << file;
+  EXPECT_EQ(result.summary.primary, "ema");
+  EXPECT_NEAR(result.summary.noise_rate, 0.4, 0.1);
+  EXPECT_EQ(result.summary.predictors.size(), 2U);
+  EXPECT_TRUE(bytes_of(run("a") / "labels.csv").starts_with("index,label,clean\n0,"));
+}
+
+TEST_F(Train, ItsConfigurationRepeatsTheRun) {
+  Observer nobody;
+  train(settings(), {run("a")}, nobody);
+  train(resolve_settings({read_config((run("a") / "config.toml").string())}), {run("b")}, nobody);
+  EXPECT_EQ(bytes_of(run("a") / "last/model.safetensors"), bytes_of(run("b") / "last/model.safetensors"));
+}
+
+/// Stopped anywhere, the run ends as if it had not been.
+TEST_F(Train, GoesOnBitForBitAfterAStop) {
+  for (const char* method : {"ce", "rml"}) {
+    const Settings same = settings({{"method", method}});
+    const auto whole = run(std::string("whole-") + method);
+    Observer nobody;
+    train(same, {whole}, nobody);
+    // Inside the first epoch, at the end of one, at the start of the next, in the last.
+    for (const int steps : {1, 5, 6, 14}) {
+      const auto parts = run(fmt::format("parts-{}-{}", method, steps));
+      StopAfter stopper(steps);
+      const TrainResult stopped = train(same, {parts, false, &stopper.stop}, stopper);
+      if (!stopped.finished) train(same, {parts, true}, nobody);
+      for (const char* file : {"last/model.safetensors", "last/ema.safetensors", "last/state.safetensors"})
+        EXPECT_EQ(bytes_of(whole / file), bytes_of(parts / file))
+            << method << " stopped after " << steps << ": " << file;
+      EXPECT_TRUE(std::filesystem::exists(parts / "summary.json"));
+    }
+  }
+}
+
+TEST_F(Train, TheLearningRateSurvivesAStop) {
+  Observer nobody;
+  const TrainResult whole = train(settings(), {}, nobody);
+  StopAfter stopper(8);
+  train(settings(), {run("a"), false, &stopper.stop}, stopper);
+  const TrainResult resumed = train(settings(), {run("a"), true}, nobody);
+  ASSERT_EQ(resumed.rows.size(), whole.rows.size());
+  for (std::size_t i = 0; i < whole.rows.size(); ++i) {
+    EXPECT_EQ(resumed.rows[i].value("lr"), whole.rows[i].value("lr"));
+    EXPECT_EQ(resumed.rows[i].value("train_loss"), whole.rows[i].value("train_loss"));
+    EXPECT_EQ(resumed.rows[i].value("test_ema"), whole.rows[i].value("test_ema"));
+  }
+}
+
+TEST_F(Train, RmlTrustsRightLabelsMore) {
+  Observer nobody;
+  const TrainResult result = train(settings({{"epochs", "10"}, {"k", "1"}}), {}, nobody);
+  const EpochMetrics& last = result.rows.back();
+  EXPECT_LT(last.value("weight_noisy"), 0.75 * last.value("weight_clean"));
+  EXPECT_GT(last.value("test_model"), 0.7);
+  EXPECT_LT(result.summary.memorised, 0.2);
+}
+
+TEST_F(Train, TrustedSamplesKeepTheirWeight) {
+  std::string all;
+  for (int i = 0; i < 180; ++i) all += fmt::format("{}\n", i);
+  Observer nobody;
+  const TrainResult result =
+      train(settings({{"trusted", folder_.write("trusted.txt", all).string()}, {"k", "1"}}), {}, nobody);
+  EXPECT_EQ(result.rows.back().value("weight"), 1);
+}
+
+TEST_F(Train, LossesCanBeRecordedAtTheEndOfAnEpoch) {
+  Observer nobody;
+  const TrainResult result = train(settings({{"record-losses", "epoch-end"}, {"k", "1"}}), {}, nobody);
+  EXPECT_LT(result.rows.back().value("weight_noisy"), result.rows.back().value("weight_clean"));
+}
+
+TEST_F(Train, ABrokenLossStopsWithTheLastGoodCheckpoint) {
+  Observer nobody;
+  const Settings wild = settings({{"lr", "1000"}, {"epochs", "30"}, {"method", "ce"}, {"weight-decay", "1"}});
+  const std::string sentence = user_error([&] { train(wild, {run("a")}, nobody); });
+  EXPECT_NE(sentence.find("the last good checkpoint is"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("epoch "), std::string::npos) << sentence;
+  EXPECT_TRUE(std::filesystem::exists(run("a") / "last/progress.json"));
+}
+
+TEST_F(Train, OtherLabelsAreNotGoneOnWith) {
+  StopAfter stopper(3);
+  train(settings(), {run("a"), false, &stopper.stop}, stopper);
+  Observer nobody;
+  const std::string sentence = user_error([&] { train(settings({{"seed", "2"}}), {run("a"), true}, nobody); });
+  EXPECT_NE(sentence.find("not those that this run began with"), std::string::npos) << sentence;
+}
+
+/// A limit on the size of files stands in for a disk that is full.
+TEST_F(Train, AFullDiskLeavesTheCheckpointBefore) {
+  StopAfter stopper(3);
+  train(settings(), {run("a"), false, &stopper.stop}, stopper);
+  const std::string before = bytes_of(run("a") / "last/state.safetensors");
+
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  rlimit small = old;
+  small.rlim_cur = 64 << 10;
+  setrlimit(RLIMIT_FSIZE, &small);
+  Observer nobody;
+  const std::string sentence = user_error([&] { train(settings(), {run("a"), true}, nobody); });
+  setrlimit(RLIMIT_FSIZE, &old);
+
+  EXPECT_NE(sentence.find("checkpoint before is whole"), std::string::npos) << sentence;
+  EXPECT_EQ(before, bytes_of(run("a") / "last/state.safetensors"));
+  EXPECT_TRUE(train(settings(), {run("a"), true}, nobody).finished);
+}
+
+TEST_F(Train, KnownTrueLabelsOfAFileAreUsedToReport) {
+  std::string csv = "index,label,clean\n";
+  for (int i = 0; i < 180; ++i) csv += fmt::format("{},{},{}\n", i, i % 4 == 0 ? (i + 1) % 10 : i % 10, i % 10);
+  Observer nobody;
+  const TrainResult result =
+      train(settings({{"labels", folder_.write("labels.csv", csv).string()}, {"noise", "none"}, {"epochs", "1"}}), {},
+            nobody);
+  EXPECT_NEAR(result.summary.noise_rate, 0.25, 0.03);
+}
+
+}  // namespace
+}  // namespace regroup

@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <cmath>
+#include <cstdint>
+
 #include "regroup/core/random.h"
 
 namespace regroup {

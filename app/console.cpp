@@ -48,6 +48,10 @@ void Console::message(const std::string& sentence) {
   fmt::print(stderr, "{}\n", sentence);
 }
 
+void Console::run_started(const std::string& folder) {
+  if (!quiet_) message(fmt::format("The run is {}.", folder));
+}
+
 void Console::loading(std::size_t done, std::size_t total) {
   if (total > 0)
     show_bar(static_cast<double>(done) / static_cast<double>(total),

@@ -15,6 +15,7 @@ class Console : public Observer {
   ~Console() override;
 
   void message(const std::string& sentence) override;
+  void run_started(const std::string& folder) override;
   void loading(std::size_t done, std::size_t total) override;
   void step_done(const StepReport& report) override;
   void epoch_done(const EpochMetrics& metrics) override;

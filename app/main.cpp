@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   regroup::add_presets_command(app);
   regroup::add_runs_command(app);
   regroup::add_noise_command(app);
+  regroup::add_reference_command(app);
   regroup::add_completion_command(app);
 
   try {

@@ -80,7 +80,6 @@ void run_train(const TrainFlags& flags) {
 
   const std::atomic<bool>& stop = stop_requested();
   Console console(flags.quiet);
-  if (!flags.quiet) console.message(fmt::format("The run is {}.", folder));
   const TrainResult result = train(settings, {folder, flags.resume.has_value(), &stop}, console);
   if (!result.finished) {
     console.message(fmt::format("Stopped and saved. Go on by: regroup train --resume {}", folder));

@@ -39,12 +39,6 @@ bool fill(const at::Tensor& tensor, const TensorBytes& bytes) {
   return true;
 }
 
-const TensorBytes* find(const SafetensorsFile& file, const std::string& name) {
-  for (const TensorBytes& tensor : file.tensors())
-    if (tensor.name == name) return &tensor;
-  return nullptr;
-}
-
 }  // namespace
 
 std::vector<NamedTensor> tensors_of(const Network& network) {
@@ -69,7 +63,7 @@ void save_tensors(const std::filesystem::path& file, const std::vector<NamedTens
 void load_tensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors) {
   const SafetensorsFile content(file);
   for (const NamedTensor& tensor : tensors) {
-    const TensorBytes* const bytes = find(content, tensor.name);
+    const TensorBytes* const bytes = content.find(tensor.name);
     if (bytes == nullptr)
       throw UserError(fmt::format("{}: there is no tensor '{}'; the file belongs to another network or run",
                                   file.string(), tensor.name));
@@ -85,7 +79,7 @@ std::vector<std::string> load_fitting_tensors(const std::filesystem::path& file,
   const SafetensorsFile content(file);
   std::vector<std::string> missed;
   for (const NamedTensor& tensor : tensors) {
-    const TensorBytes* const bytes = find(content, tensor.name);
+    const TensorBytes* const bytes = content.find(tensor.name);
     if (bytes == nullptr || !fill(tensor.tensor, *bytes)) missed.push_back(tensor.name);
   }
   if (missed.size() == tensors.size())

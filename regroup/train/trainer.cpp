@@ -79,7 +79,9 @@ class Run {
     } else {
       begin();
     }
-    if (has_folder()) events_.emplace(options_.output);
+    if (!has_folder()) return;
+    events_.emplace(options_.output);
+    observer.run_started(options_.output.string());
   }
 
   TrainResult train() {
@@ -128,7 +130,10 @@ class Run {
     }
     if (!has_folder()) return;
     // Also finds out, before hours of training, whether there is room for a checkpoint.
-    std::filesystem::create_directories(options_.output);
+    std::error_code error;
+    std::filesystem::create_directories(options_.output, error);
+    if (error)
+      throw UserError(fmt::format("{}: the folder cannot be made: {}", options_.output.string(), error.message()));
     write_file(options_.output / "labels.csv", labels_csv(data_));
     write_file(options_.output / "config.toml", config_text(settings_));
     save();
@@ -285,9 +290,7 @@ class Run {
     observer_.epoch_done(row);
   }
 
-  EvaluationOptions evaluation() const {
-    return {data_.normalisation, mirrors(), device_, precision_};
-  }
+  EvaluationOptions evaluation() const { return {data_.normalisation, mirrors(), device_, precision_}; }
 
   void measure_predictor(const Predictor& predictor, bool measured, bool last, EpochMetrics& row) {
     double validation = std::numeric_limits<double>::quiet_NaN(), test = validation;

@@ -2,6 +2,7 @@
 # command_test.sh REGROUP: exit codes, one-sentence errors, help, completion and the noise command.
 set -euo pipefail
 regroup=$1
+source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -35,7 +36,7 @@ for line in 'regroup [0-9]+\.[0-9]+\.[0-9]+$' 'engine +[a-zA-Z]+ \([A-Za-z]+\) [
   'precision +(bf16|fp32)' 'threads +[1-9]'; do
   grep -qE "^$line" <<<"$version" || fail "no '$line' in: $version"
 done
-mistake "'frobnicate' is not known here; the commands are train, eval, predict, presets, runs, noise, completion" frobnicate
+mistake "'frobnicate' is not known here; the commands are train, eval, predict, presets, runs, noise, reference, completion" frobnicate
 mistake "'--bogus' is not known here.*regroup noise --help" noise --data fashion-mnist --noise none --out x.csv --bogus
 mistake '--noise is required.*regroup noise --help' noise --data fashion-mnist --out x.csv
 mistake "unknown noise 'pairflop'.*symmetric" noise --data fashion-mnist --noise pairflop:0.1 --out x.csv
@@ -71,5 +72,18 @@ bash -c '
 expect 0 '^#compdef regroup' completion zsh
 if command -v zsh >/dev/null; then "$regroup" completion zsh | zsh -n || fail 'the zsh script does not parse'; fi
 mistake 'fish' completion fish
+
+"$regroup" reference >"$work/settings.md"
+cmp -s "$work/settings.md" "$source/docs/SETTINGS.md" || fail 'docs/SETTINGS.md is not what regroup reference prints'
+
+expect 0 'cifar100-inst-0.4 +The paper' presets
+expect 0 'k = "200"' presets cifar10-sym-0.5
+mistake "unknown preset 'x'; known: cifar10-inst-0.2" presets x
+mistake 'there is no run here' train --resume nowhere
+mistake "unknown 'vgg'; known: fast, resnet18" train --model vgg
+mistake '--epochs: .many. is not a whole number' train --epochs many
+mistake '--k: belongs to the method rml, and the method is ce' train --method ce --k 5
+mistake 'labels and noise are both given' train --labels labels.csv --noise symmetric:0.1 --output never
+mistake 'does not exist' predict nowhere image.png
 
 [ "$failures" = 0 ]

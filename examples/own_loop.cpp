@@ -1,5 +1,6 @@
 // Regroup Median Loss in a training loop of your own: here softmax regression on the pixels, in plain libtorch.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,6 +1,7 @@
 #include "regroup/methods/context.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <numeric>

@@ -161,6 +161,10 @@ class Run {
 
   /// The training loop. False: the run was stopped inside the epoch, and is saved.
   bool train_epoch() {
+    if (stopped()) {
+      save();
+      return false;
+    }
     if (progress_.step == 0) method_->begin_epoch(progress_.epoch);
     const std::vector<BatchPlan> plans = method_->plan(progress_.epoch);
     const std::size_t steps = method_->steps(plans);
@@ -171,11 +175,6 @@ class Run {
     Clock clock(*this, loaders);
     std::vector<TensorBatch> batches(plans.size());
     while (progress_.step < steps) {
-      if (stopped()) {
-        clock.stop();
-        save();
-        return false;
-      }
       for (std::size_t i = 0; i < loaders.size(); ++i) batches[i] = context_.to_device(*loaders[i]->next());
       method_->set_rate({progress_.epoch, epochs_, progress_.step, steps});
       try {
@@ -187,9 +186,10 @@ class Run {
       }
       ++progress_.step;
       report_step(batches, steps, clock.epoch_seconds());
-      if (has_folder() && now() - last_save_ > checkpoint_seconds_) {
+      if (stopped() || now() - last_save_ > checkpoint_seconds_) {
         clock.stop();
         save();
+        if (stopped()) return false;
         clock.start();
       }
     }
@@ -237,16 +237,13 @@ class Run {
     const auto done = static_cast<double>(progress_.step);
     const double per_step = epoch_seconds / done;
     const double epochs_left = epochs_ - progress_.epoch - 1;
-    // An epoch that is done tells what measuring takes beside the steps.
+    // The epochs that are done also tell what measuring takes beside the steps.
     const double per_epoch =
-        progress_.epoch > 0 ? std::max(wall_seconds() / progress_.epoch, 0.0) : per_step * static_cast<double>(steps);
+        progress_.epoch > 0 ? progress_.seconds / progress_.epoch : per_step * static_cast<double>(steps);
     observer_.step_done({progress_.epoch + 1, epochs_, progress_.step, steps, loss / static_cast<double>(slots.size()),
                          done * static_cast<double>(slots.size()) / epoch_seconds,
                          per_step * (static_cast<double>(steps) - done) + epochs_left * per_epoch});
   }
-
-  /// Seconds of the epochs that are done, with all that belongs to them.
-  double wall_seconds() const { return progress_.seconds; }
 
   void measure_epoch() {
     const double start = now();

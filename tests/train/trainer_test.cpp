@@ -92,7 +92,7 @@ TEST_F(Train, GoesOnBitForBitAfterAStop) {
     Observer nobody;
     train(same, {whole}, nobody);
     // Inside the first epoch, at the end of one, at the start of the next, in the last.
-    for (const int steps : {1, 5, 6, 14}) {
+    for (const int steps : {1, 5, 6, 14, 15}) {
       const auto parts = run(fmt::format("parts-{}-{}", method, steps));
       StopAfter stopper(steps);
       const TrainResult stopped = train(same, {parts, false, &stopper.stop}, stopper);

@@ -1,0 +1,188 @@
+#include "regroup/nn/winograd.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <ostream>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace regroup {
+
+void PrintTo(const WinogradShape& s, std::ostream* out) {
+  *out << s.images << " images " << s.height << "x" << s.width << ", " << s.in << " to " << s.out << " channels";
+}
+
+namespace {
+
+using Values = std::vector<float>;
+
+Values random_values(std::size_t count, std::uint32_t seed) {
+  std::mt19937 generator(seed);
+  Values values(count);
+  for (float& value : values) value = static_cast<float>(generator()) * 0x1p-31F - 1;
+  return values;
+}
+
+std::size_t pixels(const WinogradShape& s) { return s.images * s.height * s.width; }
+
+/// Calls body(output pixel, input pixel, tap) for all that meet in the convolution.
+template <class Body>
+void for_each_meeting(const WinogradShape& s, const Body& body) {
+  for (std::size_t image = 0; image < s.images; ++image)
+    for (std::size_t y = 0; y < s.height; ++y)
+      for (std::size_t x = 0; x < s.width; ++x)
+        for (std::size_t tap = 0; tap < 9; ++tap) {
+          const std::size_t from_y = y + tap / 3 - 1, from_x = x + tap % 3 - 1;
+          if (from_y >= s.height || from_x >= s.width) continue;
+          body((image * s.height + y) * s.width + x, (image * s.height + from_y) * s.width + from_x, tap);
+        }
+}
+
+/// The three products by their definition.
+struct Direct {
+  std::vector<double> y, dx, dw;
+
+  Direct(const WinogradShape& s, const Values& x, const Values& w, const Values& dy)
+      : y(pixels(s) * s.out), dx(pixels(s) * s.in), dw(9 * s.in * s.out) {
+    for_each_meeting(s, [&](std::size_t to, std::size_t from, std::size_t tap) {
+      for (std::size_t k = 0; k < s.out; ++k) {
+        const double gradient = dy[to * s.out + k];
+        double sum = 0;
+        for (std::size_t c = 0; c < s.in; ++c) {
+          const std::size_t weight = (k * 9 + tap) * s.in + c, input = from * s.in + c;
+          sum += double{x[input]} * double{w[weight]};
+          dx[input] += gradient * double{w[weight]};
+          dw[weight] += gradient * double{x[input]};
+        }
+        y[to * s.out + k] += sum;
+      }
+    });
+  }
+};
+
+Workers one_by_one() {
+  return {1, [](std::size_t tasks, const std::function<void(std::size_t)>& body) {
+            for (std::size_t task = 0; task < tasks; ++task) body(task);
+          }};
+}
+
+Workers threads(std::size_t count) {
+  return {count, [](std::size_t tasks, const std::function<void(std::size_t)>& body) {
+            std::vector<std::thread> others;
+            for (std::size_t task = 0; task < tasks; ++task) others.emplace_back(body, task);
+            for (std::thread& other : others) other.join();
+          }};
+}
+
+constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
+
+/// Outputs and scratch memory begin as NaN: what is not written is seen, and so is what is read before.
+struct Fast {
+  Values y, dx, dw;
+
+  Fast(const WinogradShape& s, const Values& x, const Values& w, const Values& dy, const Workers& workers)
+      : y(pixels(s) * s.out, nothing), dx(pixels(s) * s.in, nothing), dw(9 * s.in * s.out, nothing) {
+    const auto scratch = [&](WinogradProduct product) {
+      return Values(winograd_scratch(product, s, workers.count), nothing);
+    };
+    Values memory = scratch(WinogradProduct::forward);
+    winograd_forward(s, x, w, y, memory, workers);
+    memory = scratch(WinogradProduct::backward_data);
+    winograd_backward_data(s, dy, w, dx, memory, workers);
+    memory = scratch(WinogradProduct::backward_weights);
+    winograd_backward_weights(s, x, dy, dw, memory, workers);
+  }
+};
+
+/// The largest error as a part of the largest value; NaN counts as infinite.
+double error(const Values& found, const std::vector<double>& expected) {
+  double worst = 0, largest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double difference = std::abs(double{found[i]} - expected[i]);
+    worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(worst, difference);
+    largest = std::max(largest, std::abs(expected[i]));
+  }
+  return worst / largest;
+}
+
+class Winograd : public testing::TestWithParam<WinogradShape> {
+ protected:
+  void SetUp() override {
+    if (!winograd_available()) GTEST_SKIP() << "this processor has no AVX2 or no FMA";
+  }
+};
+
+TEST_P(Winograd, GivesTheThreeProductsOfADirectConvolution) {
+  const WinogradShape s = GetParam();
+  const Values x = random_values(pixels(s) * s.in, 1), w = random_values(9 * s.in * s.out, 2),
+               dy = random_values(pixels(s) * s.out, 3);
+  const Direct direct(s, x, w, dy);
+  const Fast fast(s, x, w, dy, one_by_one());
+  EXPECT_LT(error(fast.y, direct.y), 2e-6);
+  EXPECT_LT(error(fast.dx, direct.dx), 2e-6);
+  EXPECT_LT(error(fast.dw, direct.dw), 2e-6);
+}
+
+TEST_P(Winograd, GivesTheSameBitsOnAnyNumberOfThreads) {
+  const WinogradShape s = GetParam();
+  const Values x = random_values(pixels(s) * s.in, 1), w = random_values(9 * s.in * s.out, 2),
+               dy = random_values(pixels(s) * s.out, 3);
+  const Fast one(s, x, w, dy, one_by_one());
+  for (const std::size_t count : {2U, 5U}) {
+    const Fast many(s, x, w, dy, threads(count));
+    EXPECT_EQ(many.y, one.y);
+    EXPECT_EQ(many.dx, one.dx);
+    EXPECT_EQ(many.dw, one.dw);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Winograd,
+                         testing::Values(WinogradShape{1, 2, 2, 8, 8},       // one tile, all of it border
+                                         WinogradShape{1, 3, 2, 8, 16},      // tiles that stand out below
+                                         WinogradShape{2, 2, 5, 16, 8},      // and at the right
+                                         WinogradShape{3, 7, 9, 24, 40},     // odd everything, half panels
+                                         WinogradShape{5, 8, 8, 16, 16},     // inner tiles
+                                         WinogradShape{2, 5, 4, 72, 88},     // more than one group of outputs
+                                         WinogradShape{64, 7, 5, 8, 8},      // sums in several parts
+                                         WinogradShape{31, 15, 15, 8, 16},    // parts of several blocks
+                                         WinogradShape{2, 4, 3, 264, 72},    // sums that are shared, two depths
+                                         WinogradShape{131, 4, 4, 128, 136}  // and in two blocks of tiles
+                                         ));
+
+struct WinogradSizes : testing::Test {
+  WinogradShape shape{1, 4, 4, 8, 16};
+  Values x = Values(16 * 8), y = Values(16 * 16), w = Values(9 * 8 * 16),
+         scratch = Values(winograd_scratch(WinogradProduct::forward, shape, 1));
+};
+
+TEST_F(WinogradSizes, AreChecked) {
+  const Workers workers = one_by_one();
+  const auto fails = [&] { EXPECT_THROW(winograd_forward(shape, x, w, y, scratch, workers), std::invalid_argument); };
+  shape.in = 12;
+  fails();
+  shape = {1, 1, 16, 8, 16};
+  fails();
+  shape = {2, 4, 4, 8, 16};
+  fails();
+  shape = {1, 4, 4, 8, 16};
+  scratch.pop_back();
+  fails();
+}
+
+TEST_F(WinogradSizes, OfScratchMemoryDoNotGrowWithTheBatch) {
+  for (const auto product :
+       {WinogradProduct::forward, WinogradProduct::backward_data, WinogradProduct::backward_weights})
+    EXPECT_EQ(winograd_scratch(product, {1000, 32, 32, 64, 64}, 2),
+              winograd_scratch(product, {4000, 32, 32, 64, 64}, 2));
+}
+
+}  // namespace
+}  // namespace regroup

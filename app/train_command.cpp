@@ -28,7 +28,7 @@ std::string free_output(const Settings& settings) {
   if (const auto colon = data.find(':'); colon != std::string::npos)
     data = std::filesystem::path(data.substr(colon + 1)).stem().string();
   for (int number = 1;; ++number) {
-    const std::string name = fmt::format("runs/{}-{}-{}", data, settings.text("method"), number);
+    std::string name = fmt::format("runs/{}-{}-{}", data, settings.text("method"), number);
     if (!std::filesystem::exists(name)) return name;
   }
 }

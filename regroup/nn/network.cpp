@@ -55,10 +55,6 @@ void initialise(Network& network, std::uint64_t seed, std::uint32_t member) {
 
 }  // namespace
 
-at::Tensor Convolution::operator()(const at::Tensor& x) const {
-  return at::conv2d(x, weight, {}, {stride, stride}, {padding, padding});
-}
-
 at::Tensor Linear::operator()(const at::Tensor& x) const {
   PrecisionScope exact(Precision::fp32, x.device());
   return at::linear(x.to(at::kFloat), weight, bias);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "regroup/nn/batch_norm.h"
+#include "regroup/nn/convolution.h"
 
 namespace regroup {
 
@@ -29,14 +30,6 @@ struct NamedTensor {
 struct Parameter : NamedTensor {
   double rate = 1;    ///< of the learning rate
   bool decay = true;  ///< whether weight decay applies
-};
-
-/// A convolution without bias.
-struct Convolution {
-  at::Tensor weight;
-  std::int64_t stride = 1, padding = 0;
-
-  at::Tensor operator()(const at::Tensor& x) const;
 };
 
 struct Linear {

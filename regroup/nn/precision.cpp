@@ -54,6 +54,8 @@ c10::Device choose_device(std::string_view name) {
   return {at::kCUDA, 0};
 }
 
+bool bf16_is_on(c10::Device device) { return autocast_enabled(device.type()); }
+
 PrecisionScope::PrecisionScope(Precision precision, c10::Device device)
     : device_(device.type()),
       was_enabled_(autocast_enabled(device.type())),

@@ -15,6 +15,9 @@ Precision choose_precision(std::string_view name, c10::Device device);
 /// `auto`, `cpu` or `cuda`.
 c10::Device choose_device(std::string_view name);
 
+/// Whether the operations of this thread choose bf16 by themselves.
+bool bf16_is_on(c10::Device device);
+
 /// While it lives, the operations of this thread choose their precision by themselves (bf16), or are kept from it
 /// (fp32).
 class PrecisionScope {

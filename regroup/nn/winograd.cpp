@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 
 #include "regroup/nn/winograd_kernels.h"
@@ -13,7 +14,6 @@ namespace {
 using winograd::Layout;
 using winograd::panel;
 using winograd::planes;
-using winograd::Tiles;
 
 /// A cache line. Planes are this much further apart than they need to be, so that the 16 values of a tile do not all
 /// fall into the same set of the cache.
@@ -53,9 +53,10 @@ Partition in_blocks(std::size_t count, std::size_t wanted) {
 template <class Body>
 void for_each(std::size_t items, const Workers& workers, const Body& body) {
   std::atomic<std::size_t> next = 0;
-  workers.run(std::min(items, workers.count), [&](std::size_t worker) {
+  const auto take_items = [&](std::size_t worker) {
     for (std::size_t item = next++; item < items; item = next++) body(item, worker);
-  });
+  };
+  workers.run(std::min(items, workers.count), std::ref(take_items));  // a reference needs no memory
 }
 
 /// Hands out pieces of the scratch memory that begin at cache lines.
@@ -75,14 +76,13 @@ class Scratch {
   float* at_;
 };
 
-void check(bool fits) {
-  if (!fits) throw std::invalid_argument("winograd: sizes do not fit the shape");
+bool possible(const WinogradShape& shape) {
+  return shape.images > 0 && shape.height >= 2 && shape.width >= 2 && shape.in > 0 && shape.out > 0 &&
+         shape.in % 8 == 0 && shape.out % 8 == 0;
 }
 
-void check_shape(const WinogradShape& shape, const Workers& workers, std::size_t scratch, std::size_t needed) {
-  check(shape.in % 8 == 0 && shape.out % 8 == 0 && shape.in > 0 && shape.out > 0);
-  check(shape.height >= 2 && shape.width >= 2 && shape.images > 0);
-  check(workers.count > 0 && scratch >= needed);
+void check(bool fits) {
+  if (!fits) throw std::invalid_argument("winograd: sizes do not fit the shape");
 }
 
 std::size_t pixels(const WinogradShape& shape) { return shape.images * shape.height * shape.width; }
@@ -152,7 +152,7 @@ struct WeightPlan {
         gradient{plane_of(block, whole_panels(shape.out)), panel, block * panel},
         sums(plane_of(shape.in, shape.out)) {}
 
-  static constexpr std::size_t most_sums = 128 * 128, most_parts = 16, shared_tiles = 512;
+  static constexpr std::size_t most_sums = 16384, most_parts = 16, shared_tiles = 512;
 
   std::size_t buffers(std::size_t workers) const { return shared ? 1 : workers; }
 
@@ -230,9 +230,19 @@ bool winograd_available() {
 #endif
 }
 
-bool winograd_pays(const WinogradShape& shape) { return shape.in >= 16 && shape.out >= 16; }
+bool winograd_pays(const WinogradShape& shape) {
+  const std::size_t tiles = count_tiles(shape);
+  return winograd_available() && possible(shape) &&
+         // With 8 channels the transforms take longer than the products,
+         shape.in >= 16 && shape.out >= 16 &&
+         // with few tiles those of the weights do,
+         tiles >= 16 &&
+         // and in images of 3x3 nearly half of the tiles is outside.
+         3 * pixels(shape) >= 8 * tiles;
+}
 
 std::size_t winograd_scratch(WinogradProduct product, const WinogradShape& shape, std::size_t workers) {
+  check(possible(shape) && workers > 0);
   switch (product) {
     case WinogradProduct::forward:
       return TilePlan(shape).scratch(workers);
@@ -246,7 +256,7 @@ std::size_t winograd_scratch(WinogradProduct product, const WinogradShape& shape
 
 void winograd_forward(const WinogradShape& shape, std::span<const float> x, std::span<const float> w,
                       std::span<float> y, std::span<float> scratch, const Workers& workers) {
-  check_shape(shape, workers, scratch.size(), winograd_scratch(WinogradProduct::forward, shape, workers.count));
+  check(scratch.size() >= winograd_scratch(WinogradProduct::forward, shape, workers.count));
   check(x.size() == pixels(shape) * shape.in && y.size() == pixels(shape) * shape.out);
   check(w.size() == 9 * shape.in * shape.out);
   convolve(shape, x.data(), w.data(), winograd::transform_weights, shape.in, shape.out, y.data(), scratch, workers);
@@ -254,7 +264,7 @@ void winograd_forward(const WinogradShape& shape, std::span<const float> x, std:
 
 void winograd_backward_data(const WinogradShape& shape, std::span<const float> dy, std::span<const float> w,
                             std::span<float> dx, std::span<float> scratch, const Workers& workers) {
-  check_shape(shape, workers, scratch.size(), winograd_scratch(WinogradProduct::backward_data, shape, workers.count));
+  check(scratch.size() >= winograd_scratch(WinogradProduct::backward_data, shape, workers.count));
   check(dx.size() == pixels(shape) * shape.in && dy.size() == pixels(shape) * shape.out);
   check(w.size() == 9 * shape.in * shape.out);
   convolve(turned(shape), dy.data(), w.data(), winograd::transform_turned_weights, shape.in, shape.out, dx.data(),
@@ -263,8 +273,7 @@ void winograd_backward_data(const WinogradShape& shape, std::span<const float> d
 
 void winograd_backward_weights(const WinogradShape& shape, std::span<const float> x, std::span<const float> dy,
                                std::span<float> dw, std::span<float> scratch, const Workers& workers) {
-  check_shape(shape, workers, scratch.size(),
-              winograd_scratch(WinogradProduct::backward_weights, shape, workers.count));
+  check(scratch.size() >= winograd_scratch(WinogradProduct::backward_weights, shape, workers.count));
   check(x.size() == pixels(shape) * shape.in && dy.size() == pixels(shape) * shape.out);
   check(dw.size() == 9 * shape.in * shape.out);
   const WeightPlan plan(shape);

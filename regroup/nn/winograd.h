@@ -22,7 +22,7 @@ struct Workers {
 /// Whether this processor can run what follows (AVX2 and FMA).
 bool winograd_available();
 
-/// Whether all three products are faster than direct ones, as measured.
+/// Whether they can be had for this shape, and all three are faster than oneDNN's direct ones, as measured.
 bool winograd_pays(const WinogradShape& shape);
 
 enum class WinogradProduct { forward, backward_data, backward_weights };

@@ -48,14 +48,16 @@ inline std::size_t position(const Layout& layout, std::size_t tile, std::size_t 
   return tile * layout.tile + channel / panel * layout.channel_panel + channel % panel;
 }
 
-/// Asks for what the tile below needs of an image, its two rows from `at` on: the processor does not foresee it, since
-/// it sees the rows of an image as many short streams.
-template <int ForWriting>
+enum Access { read = 0, write = 1 };
+
+/// Asks for two rows of an image that the tile below this one needs. The processor does not foresee them: to it an
+/// image is many short streams. What is past the end does no harm.
+template <Access For>
 inline void prefetch_below(const float* at, std::size_t row, std::size_t floats) {
   constexpr std::size_t line = 16;
   for (std::size_t i = 0; i < floats; i += line) {
-    __builtin_prefetch(at + i, ForWriting);
-    __builtin_prefetch(at + row + i, ForWriting);
+    __builtin_prefetch(at + i, For);
+    __builtin_prefetch(at + row + i, For);
   }
 }
 
@@ -187,7 +189,8 @@ void transform_input(Tiles tiles, const float* x, Layout layout, float* v) {
   const std::size_t row = tiles.width * tiles.channels;
   Place place(tiles);
   for (std::size_t tile = 0; tile < tiles.end - tiles.begin; ++tile, place.next()) {
-    prefetch_below<0>(x + (place.image() * tiles.height + place.y() + 3) * row + place.x() * tiles.channels, row, 2*tiles.channels);
+    prefetch_below<read>(x + (place.image() * tiles.height + place.y() + 3) * row + place.x() * tiles.channels, row,
+                         2 * tiles.channels);
     const bool inner = place.y() != 0 && place.x() != 0 && place.y() + 2 < tiles.height && place.x() + 2 < tiles.width;
     if (inner) {
       const float* corner = x + (place.image() * tiles.height + place.y() - 1) * row + (place.x() - 1) * tiles.channels;
@@ -204,7 +207,7 @@ void transform_gradient(Tiles tiles, const float* dy, Layout layout, float* m) {
   for (std::size_t tile = 0; tile < tiles.end - tiles.begin; ++tile, place.next()) {
     const bool two_rows = place.y() + 1 < tiles.height, two_columns = place.x() + 1 < tiles.width;
     const float* from = dy + (place.image() * tiles.height + place.y()) * row + place.x() * channels;
-    prefetch_below<0>(from + 2 * row, row, 2 * channels);
+    prefetch_below<read>(from + 2 * row, row, 2 * channels);
     for (std::size_t c = 0; c < channels; c += lanes, from += lanes) {
       const Floats a = load(from);
       const Floats b = two_columns ? load(from + channels) : Floats{};
@@ -228,7 +231,7 @@ void transform_output(Tiles tiles, std::size_t first, std::size_t width, const f
   for (std::size_t tile = 0; tile < tiles.end - tiles.begin; ++tile, place.next()) {
     const bool two_rows = place.y() + 1 < tiles.height, two_columns = place.x() + 1 < tiles.width;
     float* to = y + (place.image() * tiles.height + place.y()) * row + place.x() * channels + first;
-    prefetch_below<1>(to + 2 * row, row, channels + width);
+    prefetch_below<write>(to + 2 * row, row, channels + width);
     for (std::size_t c = 0; c < width; c += lanes, to += lanes) {
       const float* from = m + position(layout, tile, c);
       Floats upper[4], lower[4];

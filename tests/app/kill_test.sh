@@ -42,7 +42,7 @@ done
 # Ctrl-C finishes the step, saves and says how to go on.
 "$program" train "${flags[@]}" --epochs 200 --output stopped 2> said &
 pid=$!
-sleep 1.5
+for _ in $(seq 600); do [ ! -f stopped/last/progress.json ] || break; sleep 0.1; done
 kill -INT $pid
 wait $pid
 grep -q 'Go on by: regroup train --resume stopped' said

@@ -9,15 +9,16 @@
 #include <limits>
 #include <ostream>
 #include <random>
+#include <span>
 #include <stdexcept>
-#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace regroup {
 
-void PrintTo(const WinogradShape& s, std::ostream* out) {
-  *out << s.images << " images " << s.height << "x" << s.width << ", " << s.in << " to " << s.out << " channels";
+std::ostream& operator<<(std::ostream& out, const WinogradShape& s) {
+  return out << s.images << " images " << s.height << "x" << s.width << ", " << s.in << " to " << s.out << " channels";
 }
 
 namespace {
@@ -84,21 +85,39 @@ Workers threads(std::size_t count) {
 
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 
-/// Outputs and scratch memory begin as NaN: what is not written is seen, and so is what is read before.
+/// Memory that begins as NaN, so that what is not written is seen, and with more of it at the end that must stay so.
+class Memory {
+ public:
+  explicit Memory(std::size_t count) : count_(count), values_(count + 64, nothing) {}
+
+  std::span<float> span() { return std::span(values_).first(count_); }
+
+  /// The values, once all is done.
+  Values take() {
+    for (std::size_t i = count_; i < values_.size(); ++i) EXPECT_TRUE(std::isnan(values_[i])) << "written past the end";
+    values_.resize(count_);
+    return std::move(values_);
+  }
+
+ private:
+  std::size_t count_;
+  Values values_;
+};
+
 struct Fast {
   Values y, dx, dw;
 
-  Fast(const WinogradShape& s, const Values& x, const Values& w, const Values& dy, const Workers& workers)
-      : y(pixels(s) * s.out, nothing), dx(pixels(s) * s.in, nothing), dw(9 * s.in * s.out, nothing) {
-    const auto scratch = [&](WinogradProduct product) {
-      return Values(winograd_scratch(product, s, workers.count), nothing);
+  Fast(const WinogradShape& s, const Values& x, const Values& w, const Values& dy, const Workers& workers) {
+    const auto in_memory = [&](WinogradProduct product, std::size_t outputs, auto function, const Values& a,
+                               const Values& b) {
+      Memory result(outputs), scratch(winograd_scratch(product, s, workers.count));
+      function(s, a, b, result.span(), scratch.span(), workers);
+      scratch.take();
+      return result.take();
     };
-    Values memory = scratch(WinogradProduct::forward);
-    winograd_forward(s, x, w, y, memory, workers);
-    memory = scratch(WinogradProduct::backward_data);
-    winograd_backward_data(s, dy, w, dx, memory, workers);
-    memory = scratch(WinogradProduct::backward_weights);
-    winograd_backward_weights(s, x, dy, dw, memory, workers);
+    y = in_memory(WinogradProduct::forward, pixels(s) * s.out, winograd_forward, x, w);
+    dx = in_memory(WinogradProduct::backward_data, pixels(s) * s.in, winograd_backward_data, dy, w);
+    dw = in_memory(WinogradProduct::backward_weights, 9 * s.in * s.out, winograd_backward_weights, x, dy);
   }
 };
 
@@ -145,16 +164,16 @@ TEST_P(Winograd, GivesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Winograd,
-                         testing::Values(WinogradShape{1, 2, 2, 8, 8},       // one tile, all of it border
-                                         WinogradShape{1, 3, 2, 8, 16},      // tiles that stand out below
-                                         WinogradShape{2, 2, 5, 16, 8},      // and at the right
-                                         WinogradShape{3, 7, 9, 24, 40},     // odd everything, half panels
-                                         WinogradShape{5, 8, 8, 16, 16},     // inner tiles
-                                         WinogradShape{2, 5, 4, 72, 88},     // more than one group of outputs
-                                         WinogradShape{64, 7, 5, 8, 8},      // sums in several parts
-                                         WinogradShape{31, 15, 15, 8, 16},    // parts of several blocks
-                                         WinogradShape{2, 4, 3, 264, 72},    // sums that are shared, two depths
-                                         WinogradShape{131, 4, 4, 128, 136}  // and in two blocks of tiles
+                         testing::Values(WinogradShape{1, 2, 2, 8, 8},      // one tile, all of it border
+                                         WinogradShape{1, 3, 2, 8, 16},     // tiles that stand out below
+                                         WinogradShape{2, 2, 5, 16, 8},     // and at the right
+                                         WinogradShape{3, 7, 9, 24, 40},    // odd everything, half panels
+                                         WinogradShape{5, 8, 8, 16, 16},    // inner tiles
+                                         WinogradShape{2, 5, 4, 72, 88},    // more than one group of outputs
+                                         WinogradShape{64, 7, 5, 8, 8},     // sums in several parts
+                                         WinogradShape{31, 15, 15, 8, 16},  // parts of several blocks
+                                         WinogradShape{2, 4, 3, 264, 264},  // sums that are shared
+                                         WinogradShape{520, 2, 2, 72, 80}   // and in two blocks of tiles
                                          ));
 
 struct WinogradSizes : testing::Test {
@@ -170,6 +189,8 @@ TEST_F(WinogradSizes, AreChecked) {
   fails();
   shape = {1, 1, 16, 8, 16};
   fails();
+  shape = {0, 4, 4, 8, 16};
+  fails();
   shape = {2, 4, 4, 8, 16};
   fails();
   shape = {1, 4, 4, 8, 16};
@@ -182,6 +203,18 @@ TEST_F(WinogradSizes, OfScratchMemoryDoNotGrowWithTheBatch) {
        {WinogradProduct::forward, WinogradProduct::backward_data, WinogradProduct::backward_weights})
     EXPECT_EQ(winograd_scratch(product, {1000, 32, 32, 64, 64}, 2),
               winograd_scratch(product, {4000, 32, 32, 64, 64}, 2));
+}
+
+TEST(WinogradPays, WhereItWasMeasuredTo) {
+  if (!winograd_available()) GTEST_SKIP() << "this processor has no AVX2 or no FMA";
+  EXPECT_TRUE(winograd_pays({128, 32, 32, 16, 16}));
+  EXPECT_TRUE(winograd_pays({128, 4, 4, 512, 512}));
+  EXPECT_TRUE(winograd_pays({128, 5, 5, 64, 64}));
+  EXPECT_FALSE(winograd_pays({128, 32, 32, 8, 16}));   // the transforms cost more than they save
+  EXPECT_FALSE(winograd_pays({1, 4, 4, 512, 512}));    // as do those of the weights
+  EXPECT_FALSE(winograd_pays({128, 3, 3, 64, 64}));    // tiles that are nearly half empty
+  EXPECT_FALSE(winograd_pays({128, 32, 32, 20, 20}));  // not possible
+  EXPECT_FALSE(winograd_pays({128, 32, 1, 16, 16}));
 }
 
 }  // namespace

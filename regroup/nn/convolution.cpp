@@ -1,0 +1,99 @@
+#include "regroup/nn/convolution.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <stdexcept>
+
+#include "regroup/nn/precision.h"
+#include "regroup/nn/winograd.h"
+
+namespace regroup {
+namespace {
+
+WinogradShape shape_of(const at::Tensor& x, const at::Tensor& weight) {
+  const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+  return {size(x.size(0)), size(x.size(2)), size(x.size(3)), size(x.size(1)), size(weight.size(0))};
+}
+
+std::span<float> floats(const at::Tensor& x) { return {x.data_ptr<float>(), static_cast<std::size_t>(x.numel())}; }
+
+Workers engine_threads() {
+  return {static_cast<std::size_t>(at::get_num_threads()), [](std::size_t tasks, const auto& body) {
+            at::parallel_for(0, static_cast<std::int64_t>(tasks), 1, [&](std::int64_t begin, std::int64_t end) {
+              for (std::int64_t task = begin; task < end; ++task) body(static_cast<std::size_t>(task));
+            });
+          }};
+}
+
+/// Scratch memory that is kept from call to call.
+std::span<float> scratch(WinogradProduct product, const WinogradShape& shape, const Workers& workers) {
+  thread_local std::vector<float> memory;
+  const std::size_t needed = winograd_scratch(product, shape, workers.count);
+  if (memory.size() < needed) memory.resize(needed);
+  return memory;
+}
+
+at::Tensor images_like(const at::Tensor& x, std::int64_t channels) {
+  return at::empty({x.size(0), channels, x.size(2), x.size(3)},
+                   x.options().memory_format(at::MemoryFormat::ChannelsLast));
+}
+
+at::Tensor forward_product(const at::Tensor& x, const at::Tensor& weight) {
+  const WinogradShape shape = shape_of(x, weight);
+  const Workers workers = engine_threads();
+  const at::Tensor y = images_like(x, weight.size(0));
+  winograd_forward(shape, floats(x), floats(weight), floats(y), scratch(WinogradProduct::forward, shape, workers),
+                   workers);
+  return y;
+}
+
+class WinogradConvolution : public torch::autograd::Function<WinogradConvolution> {
+ public:
+  // The names are the engine's: it looks for them.
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight) {
+    ctx->save_for_backward({x, weight});
+    ctx->saved_data["needs_dx"] = x.requires_grad();
+    return forward_product(x, weight);
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 const torch::autograd::variable_list& gradients) {
+    if (at::GradMode::is_enabled()) throw std::logic_error("the Winograd convolution has first derivatives only");
+    const auto saved = ctx->get_saved_variables();
+    const at::Tensor &x = saved[0], &weight = saved[1];
+    const at::Tensor dy = gradients[0].contiguous(at::MemoryFormat::ChannelsLast);
+    const WinogradShape shape = shape_of(x, weight);
+    const Workers workers = engine_threads();
+    at::Tensor dx;
+    if (ctx->saved_data["needs_dx"].toBool()) {
+      dx = images_like(x, x.size(1));
+      winograd_backward_data(shape, floats(dy), floats(weight), floats(dx),
+                             scratch(WinogradProduct::backward_data, shape, workers), workers);
+    }
+    at::Tensor dweight = at::empty_like(weight);
+    winograd_backward_weights(shape, floats(x), floats(dy), floats(dweight),
+                              scratch(WinogradProduct::backward_weights, shape, workers), workers);
+    return {dx, dweight};
+  }
+};
+
+bool fits_winograd(const at::Tensor& x, const Convolution& convolution) {
+  const at::Tensor& weight = convolution.weight;
+  return convolution.stride == 1 && convolution.padding == 1 && weight.size(2) == 3 && weight.size(3) == 3 &&
+         x.is_cpu() && x.scalar_type() == at::kFloat && !bf16_is_on(x.device()) &&
+         x.is_contiguous(at::MemoryFormat::ChannelsLast) && weight.is_contiguous(at::MemoryFormat::ChannelsLast) &&
+         winograd_available() && winograd_pays(shape_of(x, weight));
+}
+
+}  // namespace
+
+at::Tensor Convolution::operator()(const at::Tensor& x) const {
+  if (fits_winograd(x, *this))
+    return at::GradMode::is_enabled() ? WinogradConvolution::apply(x, weight) : forward_product(x, weight);
+  return at::conv2d(x, weight, {}, {stride, stride}, {padding, padding});
+}
+
+}  // namespace regroup

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace regroup {
+
+/// A convolution without bias.
+struct Convolution {
+  at::Tensor weight;
+  std::int64_t stride = 1, padding = 0;
+
+  /// By the engine, or, in fp32 on a CPU where that is faster, by Winograd's algorithm (see winograd.h), which has
+  /// first derivatives only.
+  at::Tensor operator()(const at::Tensor& x) const;
+};
+
+}  // namespace regroup

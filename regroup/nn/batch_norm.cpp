@@ -180,7 +180,7 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
         floats(dweight)[c] = static_cast<float>(dot / static_cast<double>(deviation[c]));
         floats(dbias)[c] = static_cast<float>(sum);
         // dx = scale * (g - mean(g) - (x - mean) / deviation^2 * mean(g * (x - mean)))
-        const double rows = static_cast<double>(m.rows), s = static_cast<double>(scale[c]);
+        const auto rows = static_cast<double>(m.rows), s = static_cast<double>(scale[c]);
         const double per_x = -s * dot / rows / (static_cast<double>(deviation[c]) * static_cast<double>(deviation[c]));
         slope[c] = static_cast<float>(per_x);
         offset[c] = static_cast<float>(-s * sum / rows - per_x * static_cast<double>(mean[c]));

@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <stdexcept>
+#include <vector>
 
 #include "regroup/nn/precision.h"
 #include "regroup/nn/winograd.h"
@@ -44,7 +45,7 @@ at::Tensor images_like(const at::Tensor& x, std::int64_t channels) {
 at::Tensor forward_product(const at::Tensor& x, const at::Tensor& weight) {
   const WinogradShape shape = shape_of(x, weight);
   const Workers workers = engine_threads();
-  const at::Tensor y = images_like(x, weight.size(0));
+  at::Tensor y = images_like(x, weight.size(0));
   winograd_forward(shape, floats(x), floats(weight), floats(y), scratch(WinogradProduct::forward, shape, workers),
                    workers);
   return y;

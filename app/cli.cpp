@@ -2,10 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+
 namespace regroup {
 namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Of the words that the parser could not place, the one to name: the flag, if there is one, and not its value.
+std::string culprit(const std::string& words) {
+  std::istringstream in(words);
+  std::string first, word;
+  while (in >> word) {
+    if (word.starts_with('-')) return word;
+    if (first.empty()) first = word;
+  }
+  return first;
+}
 
 }  // namespace
 
@@ -14,7 +27,7 @@ std::string parse_error_sentence(const CLI::App& app, const CLI::ParseError& err
   const std::string command = chosen.empty() ? "regroup" : "regroup " + chosen.front()->get_name();
   std::string message = first_line(error.what());
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
-    message = fmt::format("'{}' is not known here", message.substr(message.rfind(": ") + 2));
+    message = fmt::format("'{}' is not known here", culprit(message.substr(message.rfind(": ") + 2)));
     if (chosen.empty()) {
       std::string names;
       for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))

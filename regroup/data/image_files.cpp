@@ -179,6 +179,9 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
   });
   remove_bad(dataset.train, std::span(problems).first(train_count));
   remove_bad(dataset.test, std::span(problems).subspan(train_count));
+}
+
+void require_training_images(const Dataset& dataset, const std::filesystem::path& root) {
   if (dataset.train.count == 0)
     throw UserError(fmt::format("{}: no training image could be read; is it the right place?", root.string()));
 }

@@ -32,6 +32,9 @@ void split_off_test(ListedImages& images, int classes, const LoadOptions& option
 void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,
                       Dataset& dataset);
 
+/// Throws UserError that names `root` if there is nothing to train on.
+void require_training_images(const Dataset& dataset, const std::filesystem::path& root);
+
 /// The size that images of these sizes get if none is asked for: the most common one (of several the largest), each
 /// side at least 28; 224x224 if that has a side above 224.
 ImageSize choose_size(std::span<const ImageSize> sizes);

@@ -85,5 +85,18 @@ mistake '--epochs: .many. is not a whole number' train --epochs many
 mistake '--k: belongs to the method rml, and the method is ce' train --method ce --k 5
 mistake 'labels and noise are both given' train --labels labels.csv --noise symmetric:0.1 --output never
 mistake 'does not exist' predict nowhere image.png
+mistake "'--nosie' is not known here" train --nosie symmetric:0.5
+
+# A run, and what can be done with it. The image is a white pixel.
+"$regroup" train --limit 256 --val-split 0 --width 4 --epochs 1 --output run --quiet
+expect 0 'run +rml +fashion-mnist +none +resnet18 +1 +1 epochs' runs .
+expect 0 '^Ankle boot +[0-9.]+ % of 1000$' eval run
+base64 -d >pixel.png <<<iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==
+"$regroup" predict run pixel.png --out predictions.csv --probabilities
+[ "$(wc -l <predictions.csv)" = 2 ] || fail "predictions.csv: $(cat predictions.csv)"
+grep -qE '^pixel.png,[^,]+,[01]\.[0-9]{4}(,[01]\.[0-9]{4}){10}$' predictions.csv || fail "predictions.csv: $(cat predictions.csv)"
+mistake 'predictions.csv exists.*--overwrite' predict run pixel.png --out predictions.csv
+mistake 'nothing.png: cannot be opened' predict run nothing.png --on-bad-image refuse
+mistake 'run exists; go on with it by --resume run' train --output run
 
 [ "$failures" = 0 ]

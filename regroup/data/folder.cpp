@@ -162,7 +162,6 @@ Dataset load_folder(const fs::path& folder, const DatasetInfo& info, const LoadO
     split_off_test(images, dataset.classes(), options);
   }
   load_image_files(folder, std::move(images), options, dataset);
-  require_training_images(dataset, folder);
   return dataset;
 }
 

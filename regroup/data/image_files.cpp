@@ -154,6 +154,7 @@ ImageSize choose_size(std::span<const ImageSize> sizes) {
 
 void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,
                       Dataset& dataset) {
+  const bool wants_training = !images.train.empty();
   const int side = options.image_size;
   if (side < 0 || side > max_asked_side) {
     throw UserError(
@@ -179,10 +180,7 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
   });
   remove_bad(dataset.train, std::span(problems).first(train_count));
   remove_bad(dataset.test, std::span(problems).subspan(train_count));
-}
-
-void require_training_images(const Dataset& dataset, const std::filesystem::path& root) {
-  if (dataset.train.count == 0)
+  if (wants_training && dataset.train.count == 0)
     throw UserError(fmt::format("{}: no training image could be read; is it the right place?", root.string()));
 }
 

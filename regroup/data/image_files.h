@@ -28,12 +28,10 @@ void split_off_test(ListedImages& images, int classes, const LoadOptions& option
 
 /// Reads the image files, whose paths are relative to `root`, and makes all images RGB of one size: the header of each
 /// file first, then, once the size is settled, one image after the other into its place. Only as many files are
-/// held in memory as there are threads. Fills train and test of the dataset.
+/// held in memory as there are threads. Fills train and test of the dataset;
+/// that there are training images, but none can be read, is an error.
 void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,
                       Dataset& dataset);
-
-/// Throws UserError that names `root` if there is nothing to train on.
-void require_training_images(const Dataset& dataset, const std::filesystem::path& root);
 
 /// The size that images of these sizes get if none is asked for: the most common one (of several the largest), each
 /// side at least 28; 224x224 if that has a side above 224.

@@ -29,8 +29,8 @@ inline void write_images(const TemporaryFolder& folder, const std::string& prefi
   folder.write(prefix + "-labels-idx1-ubyte", idx_bytes({count}, labels));
 }
 
-inline void write_tiny_mnist(const TemporaryFolder& folder) {
-  write_images(folder, "train", 180);
+inline void write_tiny_mnist(const TemporaryFolder& folder, std::uint32_t train = 180) {
+  write_images(folder, "train", train);
   write_images(folder, "t10k", 40);
 }
 

@@ -89,9 +89,66 @@ bool fits_winograd(const at::Tensor& x, const Convolution& convolution) {
          winograd_available() && winograd_pays(shape_of(x, weight));
 }
 
+/// A convolution with a kernel of one pixel: a matrix product over the pixels that the stride keeps.
+class PointwiseConvolution : public torch::autograd::Function<PointwiseConvolution> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
+                            std::int64_t stride) {
+    const at::Tensor kept = every(stride, x);
+    const at::Tensor pixels = rows(kept);
+    ctx->save_for_backward({pixels, weight});
+    ctx->saved_data["stride"] = stride;
+    ctx->saved_data["sizes"] = x.sizes();
+    ctx->saved_data["needs_dx"] = x.requires_grad();
+    return images(pixels.mm(matrix(weight).t()), kept.sizes());
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 const torch::autograd::variable_list& gradients) {
+    const auto saved = ctx->get_saved_variables();
+    const at::Tensor &pixels = saved[0], &weight = saved[1];
+    const at::Tensor dy = rows(gradients[0]);
+    const std::int64_t stride = ctx->saved_data["stride"].toInt();
+    at::Tensor dx;
+    if (ctx->saved_data["needs_dx"].toBool()) {
+      const at::Tensor dkept = images(dy.mm(matrix(weight)), gradients[0].sizes());
+      if (stride == 1) {
+        dx = dkept;
+      } else {
+        dx = at::empty(ctx->saved_data["sizes"].toIntVector(),
+                       dkept.options().memory_format(at::MemoryFormat::ChannelsLast));
+        dx.zero_();
+        every(stride, dx).copy_(dkept);
+      }
+    }
+    return {dx, dy.t().mm(pixels).view(weight.sizes()), {}};
+  }
+
+ private:
+  static at::Tensor every(std::int64_t stride, const at::Tensor& x) {
+    return stride == 1 ? x : x.slice(2, 0, x.size(2), stride).slice(3, 0, x.size(3), stride);
+  }
+
+  static at::Tensor matrix(const at::Tensor& weight) { return weight.view({weight.size(0), weight.size(1)}); }
+
+  static at::Tensor rows(const at::Tensor& x) { return x.permute({0, 2, 3, 1}).reshape({-1, x.size(1)}); }
+
+  static at::Tensor images(const at::Tensor& rows, at::IntArrayRef like) {
+    return rows.view({like[0], like[2], like[3], rows.size(1)}).permute({0, 3, 1, 2});
+  }
+};
+
+/// The engine's own are not used for them: oneDNN 2.7, which Debian's libtorch calls, now and then waits for ever in
+/// the gradient of such weights where there are four channels.
+bool is_pointwise(const at::Tensor& x, const Convolution& convolution) {
+  return convolution.padding == 0 && convolution.weight.size(2) == 1 && convolution.weight.size(3) == 1 && x.is_cpu() &&
+         x.scalar_type() == at::kFloat && !bf16_is_on(x.device());
+}
+
 }  // namespace
 
 at::Tensor Convolution::operator()(const at::Tensor& x) const {
+  if (is_pointwise(x, *this)) return PointwiseConvolution::apply(x, weight, stride);
   if (fits_winograd(x, *this))
     return at::GradMode::is_enabled() ? WinogradConvolution::apply(x, weight) : forward_product(x, weight);
   return at::conv2d(x, weight, {}, {stride, stride}, {padding, padding});

@@ -11,8 +11,8 @@ struct Convolution {
   at::Tensor weight;
   std::int64_t stride = 1, padding = 0;
 
-  /// By the engine, or, in fp32 on a CPU where that is faster, by Winograd's algorithm (see winograd.h), which has
-  /// first derivatives only.
+  /// By the engine; in fp32 on a CPU by a matrix product for kernels of one pixel, and where that is faster by
+  /// Winograd's algorithm (see winograd.h), which has first derivatives only.
   at::Tensor operator()(const at::Tensor& x) const;
 };
 

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # command_test.sh REGROUP: exit codes, one-sentence errors, help, completion and the noise command.
 set -euo pipefail
-regroup=$1
+program=$1
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 failures=0
+
+# A command that does not come to its end fails, and does not stay behind.
+regroup() { timeout --kill-after=5 100 "$program" "$@"; }
 
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 
@@ -14,7 +17,7 @@ fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 expect() {
   local code=$1 pattern=$2 output status=0
   shift 2
-  output=$("$regroup" "$@" 2>&1) || status=$?
+  output=$(regroup "$@" 2>&1) || status=$?
   [ "$status" = "$code" ] || fail "regroup $*: exit code $status, expected $code: $output"
   grep -qE -- "$pattern" <<<"$output" || fail "regroup $*: no '$pattern' in: $output"
 }
@@ -23,7 +26,7 @@ expect() {
 mistake() {
   local pattern=$1 output status=0
   shift
-  output=$("$regroup" "$@" 2>error) || status=$?
+  output=$(regroup "$@" 2>error) || status=$?
   [ "$status" = 2 ] || fail "regroup $*: exit code $status, expected 2"
   [ -z "$output" ] || fail "regroup $*: printed on standard output: $output"
   [ "$(wc -l <error)" = 1 ] || fail "regroup $*: $(wc -l <error) lines on standard error"
@@ -31,7 +34,7 @@ mistake() {
 }
 
 expect 0 'Start here' ; expect 0 'Start here' --help
-version=$("$regroup" --version)
+version=$(regroup --version)
 for line in 'regroup [0-9]+\.[0-9]+\.[0-9]+$' 'engine +[a-zA-Z]+ \([A-Za-z]+\) [0-9]+\.' 'device +(cpu|cuda)' \
   'precision +(bf16|fp32)' 'threads +[1-9]'; do
   grep -qE "^$line" <<<"$version" || fail "no '$line' in: $version"
@@ -55,9 +58,9 @@ awk -F, 'NR > 1 && ($1 != NR - 2 || ($2 != $3 && $2 != ($3 + 1) % 10)) { bad = 1
   fail 'a label is neither the clean one nor the next'
 mistake 'labels.csv exists.*--overwrite' noise --data fashion-mnist --noise none --out labels.csv
 cp labels.csv first.csv
-"$regroup" noise --data fashion-mnist --noise pairflip:0.45 --seed 7 --out labels.csv --overwrite --quiet
+regroup noise --data fashion-mnist --noise pairflip:0.45 --seed 7 --out labels.csv --overwrite --quiet
 cmp -s labels.csv first.csv || fail 'the same seed gave other labels'
-"$regroup" noise --data fashion-mnist --noise pairflip:0.45 --seed 8 --out labels.csv --overwrite --quiet
+regroup noise --data fashion-mnist --noise pairflip:0.45 --seed 8 --out labels.csv --overwrite --quiet
 ! cmp -s labels.csv first.csv || fail 'another seed gave the same labels'
 expect 0 'realised rate +0\.4[45]' noise --data fashion-mnist --noise matrix:t.csv --out from-matrix.csv
 
@@ -68,12 +71,12 @@ bash -c '
   [ "$(complete_words regroup noise --data-)" = --data-dir ] || { echo "no completion of a flag"; exit 1; }
   [ "$(complete_words regroup completion z)" = zsh ] || { echo "no completion of an argument"; exit 1; }
   [ "$(complete_words regroup noise --data fash)" = fashion-mnist ] || { echo "no completion of a value"; exit 1; }
-' completion "$regroup" &>"$work/completion" || fail "bash completion: $(cat "$work/completion")"
+' completion "$program" &>"$work/completion" || fail "bash completion: $(cat "$work/completion")"
 expect 0 '^#compdef regroup' completion zsh
-if command -v zsh >/dev/null; then "$regroup" completion zsh | zsh -n || fail 'the zsh script does not parse'; fi
+if command -v zsh >/dev/null; then regroup completion zsh | zsh -n || fail 'the zsh script does not parse'; fi
 mistake 'fish' completion fish
 
-"$regroup" reference >"$work/settings.md"
+regroup reference >"$work/settings.md"
 cmp -s "$work/settings.md" "$source/docs/SETTINGS.md" || fail 'docs/SETTINGS.md is not what regroup reference prints'
 
 expect 0 'cifar100-inst-0.4 +The paper' presets
@@ -88,11 +91,11 @@ mistake 'does not exist' predict nowhere image.png
 mistake "'--nosie' is not known here" train --nosie symmetric:0.5
 
 # A run, and what can be done with it. The image is a white pixel.
-"$regroup" train --limit 256 --val-split 0 --width 4 --epochs 1 --output run --quiet
+regroup train --limit 256 --val-split 0 --width 4 --epochs 1 --output run --quiet
 expect 0 'run +rml +fashion-mnist +none +resnet18 +1 +1 epochs' runs .
 expect 0 '^Ankle boot +[0-9.]+ % of 1000$' eval run
 base64 -d >pixel.png <<<iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==
-"$regroup" predict run pixel.png --out predictions.csv --probabilities
+regroup predict run pixel.png --out predictions.csv --probabilities
 [ "$(wc -l <predictions.csv)" = 2 ] || fail "predictions.csv: $(cat predictions.csv)"
 grep -qE '^pixel.png,[^,]+,[01]\.[0-9]{4}(,[01]\.[0-9]{4}){10}$' predictions.csv || fail "predictions.csv: $(cat predictions.csv)"
 mistake 'predictions.csv exists.*--overwrite' predict run pixel.png --out predictions.csv

@@ -18,8 +18,9 @@ TEST(Convolution, HasTheOutputAndGradientsOfTheEnginesOwn) {
   struct Case {
     std::int64_t in, out, kernel, stride, padding, side;
   };
-  for (const Case& c : {Case{16, 32, 3, 1, 1, 9}, Case{32, 16, 3, 1, 1, 8}, Case{64, 64, 3, 1, 1, 4},
-                        Case{3, 16, 3, 1, 1, 9}, Case{16, 32, 3, 2, 1, 9}, Case{16, 32, 1, 1, 0, 9}}) {
+  for (const Case& c :
+       {Case{16, 32, 3, 1, 1, 9}, Case{32, 16, 3, 1, 1, 8}, Case{64, 64, 3, 1, 1, 4}, Case{3, 16, 3, 1, 1, 9},
+        Case{16, 32, 3, 2, 1, 9}, Case{16, 32, 1, 1, 0, 9}, Case{4, 8, 1, 2, 0, 9}, Case{16, 8, 1, 2, 0, 8}}) {
     const auto layout = at::MemoryFormat::ChannelsLast;
     const at::Tensor x = at::randn({8, c.in, c.side, c.side}).contiguous(layout).requires_grad_();
     const at::Tensor weight = at::randn({c.out, c.in, c.kernel, c.kernel}).contiguous(layout).requires_grad_();

@@ -43,4 +43,6 @@ target_include_directories(regroup_torch SYSTEM INTERFACE ${includes})
 # libtorch registers its backends when it is loaded, so it is kept although no symbol of it may be used; its own libraries
 # (CUDA's, in a wheel) are found when the program starts.
 target_link_options(regroup_torch INTERFACE LINKER:--no-as-needed LINKER:--allow-shlib-undefined)
-target_link_libraries(regroup_torch INTERFACE ${TORCH_LIBRARY} ${TORCH_CPU_LIBRARY} ${C10_LIBRARY} Threads::Threads)
+# at::parallel_for is a template: without OpenMP it is a plain loop in our files, whatever libtorch itself does.
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+target_link_libraries(regroup_torch INTERFACE OpenMP::OpenMP_CXX ${TORCH_LIBRARY} ${TORCH_CPU_LIBRARY} ${C10_LIBRARY} Threads::Threads)

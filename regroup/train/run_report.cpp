@@ -59,6 +59,29 @@ std::string confusion(const RunData& data, const std::vector<std::int32_t>& pred
   return confusion_chart({"Test images", "predicted", "true"}, data.dataset.class_names, counts);
 }
 
+std::string train_outcome(const RunData& data, const FinalLosses& final) {
+  std::string text = "index,label,clean,loss,predicted\n";
+  for (std::size_t slot = 0; slot < final.losses.size(); ++slot) {
+    const std::uint32_t position = data.split.train[slot];
+    const bool known = data.is_right(position) || data.is_wrong(position);
+    text += fmt::format("{},{},{},{},{}\n", position, data.observed[position],
+                        known ? fmt::format("{}", data.clean[position]) : "", final.losses[slot], final.predicted[slot]);
+  }
+  return text;
+}
+
+std::string test_outcome(const RunData& data, const std::map<std::string, std::vector<std::int32_t>>& predictions) {
+  std::string text = "index,label";
+  for (const auto& [name, predicted] : predictions) text += "," + name;
+  text += "\n";
+  for (std::size_t i = 0; i < data.dataset.test.labels.size(); ++i) {
+    text += fmt::format("{},{}", i, data.dataset.test.labels[i]);
+    for (const auto& [name, predicted] : predictions) text += fmt::format(",{}", predicted[i]);
+    text += "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 double memorised_share(const RunData& data, const std::vector<std::int32_t>& predicted) {
@@ -82,8 +105,12 @@ void write_report(const std::filesystem::path& folder, const RunData& data, cons
   write_file(plots / "samples.svg", samples_chart(rows));
   if (!material.final_losses.losses.empty())
     write_file(plots / "losses.svg", losses_chart(data, material.final_losses));
-  if (!material.test_predictions.empty())
-    write_file(plots / "confusion.svg", confusion(data, material.test_predictions));
+  std::filesystem::create_directories(folder / "outcome");
+  write_file(folder / "outcome" / "train.csv", train_outcome(data, material.final_losses));
+  if (!material.test_predictions.empty()) {
+    write_file(plots / "confusion.svg", confusion(data, material.test_predictions.at(summary.primary)));
+    write_file(folder / "outcome" / "test.csv", test_outcome(data, material.test_predictions));
+  }
   write_file(folder / "summary.json", summary_json(summary));
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,14 @@ struct FinalLosses {
 /// What the report of a run is made from, beside its metrics.
 struct RunMaterial {
   FinalLosses final_losses;
-  std::vector<std::int32_t> test_predictions;  ///< of the primary predictor
+  std::map<std::string, std::vector<std::int32_t>> test_predictions;  ///< by predictor
 };
 
 /// The share of wrong labels that are predicted; not a number where no label is known to be wrong.
 double memorised_share(const RunData& data, const std::vector<std::int32_t>& predicted);
 
-/// summary.json and plots/ of a finished run.
+/// summary.json, outcome/ (what was said in the end about every training label and every test image) and plots/ of a
+/// finished run.
 void write_report(const std::filesystem::path& folder, const RunData& data, const RunMaterial& material,
                   const std::vector<EpochMetrics>& rows, const RunSummary& summary);
 

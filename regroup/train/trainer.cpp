@@ -297,16 +297,20 @@ class Run {
       if (!labels.empty())
         validation = accuracy(
             most_likely(probabilities(predictor, data_.dataset.train, data_.split.validation, evaluation())), labels);
-      std::vector<std::uint32_t> all(static_cast<std::size_t>(data_.dataset.test.count));
-      std::iota(all.begin(), all.end(), 0U);
-      if (!all.empty()) {
-        auto predicted = most_likely(probabilities(predictor, data_.dataset.test, all, evaluation()));
+      if (data_.dataset.test.count > 0) {
+        auto predicted = test_predictions(predictor);
         test = accuracy(predicted, data_.dataset.test.labels);
-        if (last && predictor.name == primary_) report_.test_predictions = std::move(predicted);
+        if (last) report_.test_predictions[predictor.name] = std::move(predicted);
       }
     }
     row.add("val_" + predictor.name, validation);
     row.add("test_" + predictor.name, test);
+  }
+
+  std::vector<std::int32_t> test_predictions(const Predictor& predictor) const {
+    std::vector<std::uint32_t> all(static_cast<std::size_t>(data_.dataset.test.count));
+    std::iota(all.begin(), all.end(), 0U);
+    return most_likely(probabilities(predictor, data_.dataset.test, all, evaluation()));
   }
 
   /// Weights, and wrong labels that the last training pass predicted, of right and of wrong labels where that is known.
@@ -341,13 +345,21 @@ class Run {
     return final;
   }
 
+  /// A run that is resumed after its last epoch has not seen what that epoch found.
+  void complete_material() {
+    if (report_.final_losses.predicted.empty()) report_.final_losses = final_losses();
+    for (const Predictor& predictor : method_->predictors())
+      if (data_.dataset.test.count > 0 && !report_.test_predictions.contains(predictor.name))
+        report_.test_predictions[predictor.name] = test_predictions(predictor);
+  }
+
   RunSummary summary() {
     RunSummary summary;
     for (const Predictor& predictor : method_->predictors())
       summary.predictors[predictor.name] = summarise(progress_.rows, predictor.name);
     summary.primary = primary_;
     summary.noise_rate = data_.noise_rate();
-    if (report_.final_losses.predicted.empty()) report_.final_losses = final_losses();
+    complete_material();
     summary.memorised = memorised_share(data_, report_.final_losses.predicted);
     summary.epochs = epochs_;
     summary.seconds = progress_.seconds;

@@ -3,21 +3,14 @@
 #   kill_test.sh PROGRAM
 set -euo pipefail
 program=$1
+here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 flags=(--noise symmetric:0.5 --limit 384 --val-split 0 --width 8 --eval-every 200 --threads 1 --checkpoint-every 0.2s --quiet)
 
 # Without test images to score the runs take a second or two: most of Fashion-MNIST's are left out.
-mkdir data
-source=/usr/share/datasets/fashion-mnist
-for part in train t10k; do
-  gzip -dc "$source/$part-images-idx3-ubyte.gz" > data/images 2>/dev/null || cp "$source/$part-images-idx3-ubyte" data/images
-  gzip -dc "$source/$part-labels-idx1-ubyte.gz" > data/labels 2>/dev/null || cp "$source/$part-labels-idx1-ubyte" data/labels
-  { printf '\0\0\10\3\0\0\2\0\0\0\0\34\0\0\0\34'; head -c $((16 + 512 * 784)) data/images | tail -c $((512 * 784)); } > "data/$part-images-idx3-ubyte"
-  { printf '\0\0\10\1\0\0\2\0'; head -c $((8 + 512)) data/labels | tail -c 512; } > "data/$part-labels-idx1-ubyte"
-  rm data/images data/labels
-done
+"$here/small_data.sh" data
 flags+=(--data fashion-mnist --data-dir data)
 short=("${flags[@]}" --epochs 3)
 

@@ -40,6 +40,7 @@ demo: build
 	@scripts/demo $(BUILD)/bin/regroup
 
 test: build
+	@scripts/setup test
 	cd $(BUILD) && $(CTEST)
 
 bench: build
@@ -73,9 +74,10 @@ lint-torch:
 	@scripts/setup lint
 	@mkdir -p build
 	@$(call configure,python)
-	git ls-files '*.cpp' ':!bench' ':!examples' ':!tests' | grep -E $(WITH_TORCH) | $(TIDY) build/python --checks='-clang-analyzer-*'
+	git ls-files '*.cpp' ':!bench' ':!examples' ':!tests' | grep -E $(WITH_TORCH) | $(TIDY) build/python --checks='-clang-analyzer-*' --extra-arg=-fno-openmp
 
 sanitize: setup
+	@scripts/setup test
 	@mkdir -p build
 	@$(call configure,asan)
 	cmake --build build/asan
@@ -91,7 +93,7 @@ fuzz:
 	cmake --build build/fuzz --target fuzz
 
 coverage:
-	@scripts/setup coverage
+	@scripts/setup test coverage
 	@mkdir -p build/coverage
 	@$(call configure,coverage)
 	cmake --build build/coverage

@@ -11,6 +11,7 @@ void add_train_command(CLI::App& app);
 void add_eval_command(CLI::App& app);
 void add_predict_command(CLI::App& app);
 void add_presets_command(CLI::App& app);
+void add_reproduce_command(CLI::App& app);
 void add_runs_command(CLI::App& app);
 void add_reference_command(CLI::App& app);
 void add_noise_command(CLI::App& app);

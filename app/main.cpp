@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   regroup::add_predict_command(app);
   regroup::add_presets_command(app);
   regroup::add_runs_command(app);
+  regroup::add_reproduce_command(app);
   regroup::add_noise_command(app);
   regroup::add_reference_command(app);
   regroup::add_completion_command(app);

@@ -18,6 +18,7 @@ enum class Purpose : std::uint32_t {
   order = 7,        ///< the order of the samples in an epoch
   augment = 8,      ///< how an image is shifted and mirrored
   weights = 9,      ///< the weights that a network starts from
+  bootstrap = 10,   ///< which seeds and test images an interval is resampled from
 };
 
 /// A stream of random numbers. The stream is its key: the same seed, purpose, epoch and index give the same numbers on

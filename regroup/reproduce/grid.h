@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "regroup/train/run_settings.h"
+
+namespace regroup {
+
+// A grid is a table of runs: methods (rows) by noises (columns), in one or more blocks (datasets). It is a TOML file:
+//
+//   title = "My comparison"
+//   seeds = 3
+//   reference = "RML"                        # the row that differences are against; the last one by default
+//   settings = { data = "fashion-mnist" }    # of every run, as regroup train names them
+//
+//   [[block]]
+//   label = "Fashion-MNIST"
+//   columns = [{ label = "Symmetric 0.5", noise = "symmetric:0.5" }]
+//   rows = [{ label = "CE", method = "ce" }, { label = "RML", method = "rml", k = "auto" }]
+//
+// A value of a row is stronger than one of a column, that than one of its block, and that than one of the grid. A value
+// for a method's own setting is passed over by the other methods.
+
+struct GridColumn {
+  std::string id;  ///< what `--noise` calls it; its label where it has none
+  std::string group, label;
+  std::vector<GivenValue> values;
+};
+
+struct GridRow {
+  std::string id;  ///< what `--only` calls it; its method where it has none
+  std::string label;
+  std::string method;
+  std::string after;  ///< the id of a row of the same block: its trained model of the same column and seed comes first
+  std::vector<GivenValue> values;
+  std::vector<std::string> paper;  ///< what the paper has, a text a column, or nothing
+};
+
+struct GridBlock {
+  std::string label;
+  std::vector<GivenValue> values;
+  std::vector<GridColumn> columns;
+  std::vector<GridRow> rows;
+};
+
+/// What is shown of the runs.
+enum class Shown {
+  accuracy,  ///< a table of test accuracies
+  curves,    ///< test accuracy by epoch, a chart a column
+  losses,    ///< the losses of right and wrong labels in the end, a chart a run of the first seed
+  cost,      ///< time and memory
+};
+
+struct Grid {
+  std::string name;  ///< table1
+  std::string title, caption, source, reference;
+  std::vector<std::string> notes;
+  std::vector<Shown> shown;
+  std::int64_t seeds = 1;
+  std::vector<GivenValue> values;
+  std::vector<GridBlock> blocks;
+};
+
+/// Throws UserError that names the place. `name` is the grid's and is for the messages.
+Grid parse_grid(std::string_view toml, const std::string& name);
+
+/// Sizes that fit a machine or a purpose. It never changes what is compared.
+struct Scale {
+  std::string name, description;
+  std::int64_t seeds = 0;                        ///< at most so many; 0: the grid's
+  std::map<std::string, std::int64_t> seeds_of;  ///< of a column, by its id
+  std::vector<GivenValue> values;                ///< stronger than all of the grid's
+};
+
+Scale parse_scale(std::string_view toml, const std::string& name);
+
+/// The grids and scales that are part of the program, by name.
+struct BuiltIn {
+  std::string_view name;
+  std::string_view text;
+};
+const std::vector<BuiltIn>& built_in_grids();
+const std::vector<BuiltIn>& built_in_scales();
+
+/// A built-in grid by its name, or one from a file whose name ends with .toml; `text` gets its TOML.
+Grid find_grid(const std::string& name_or_file, std::string* text = nullptr);
+Scale find_scale(const std::string& name_or_file);
+
+}  // namespace regroup

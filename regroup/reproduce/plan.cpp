@@ -1,0 +1,161 @@
+#include "regroup/reproduce/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "regroup/core/error.h"
+#include "regroup/methods/method.h"
+
+namespace regroup {
+namespace {
+
+/// Settings that do not decide how a run ends.
+bool is_circumstance(std::string_view name) {
+  for (const std::string_view other : {"data-dir", "device", "threads", "workers", "checkpoint-every", "init-weights"})
+    if (name == other) return true;
+  return false;
+}
+
+/// 64 bits of FNV-1a.
+std::uint64_t digest(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+/// Letters, digits, dots and dashes, so that it can be part of a file's name.
+std::string file_word(const std::string& text) {
+  std::string word;
+  for (const char c : text.substr(0, 40)) word += std::isalnum(static_cast<unsigned char>(c)) || c == '.' ? c : '-';
+  return word;
+}
+
+std::string run_name(const Settings& settings, const std::string& after) {
+  std::string text = "after = " + after;
+  for (const SettingInfo& info : settings.all())
+    if (!is_circumstance(info.name)) text += fmt::format("\n{} = {}", info.name, to_text(settings.value(info.name)));
+  return fmt::format("{}-{}-{}-{:016x}-s{}", file_word(settings.text("data")), file_word(settings.text("noise")),
+                     file_word(settings.text("method")), digest(text), settings.integer("seed"));
+}
+
+std::int64_t seeds_of(const Grid& grid, const Scale& scale, const GridColumn& column) {
+  if (const auto found = scale.seeds_of.find(column.id); found != scale.seeds_of.end()) return found->second;
+  return scale.seeds == 0 ? grid.seeds : std::min(scale.seeds, grid.seeds);
+}
+
+const GridRow* row_before(const GridBlock& block, const GridRow& row) {
+  const auto before =
+      std::find_if(block.rows.begin(), block.rows.end(), [&](const GridRow& r) { return r.id == row.after; });
+  return row.after.empty() || before == block.rows.end() ? nullptr : &*before;
+}
+
+/// A row after those that it builds on.
+std::vector<const GridRow*> with_those_before(const GridBlock& block, const GridRow& row) {
+  std::vector<const GridRow*> rows;
+  for (const GridRow* one = &row; one; one = row_before(block, *one)) rows.insert(rows.begin(), one);
+  return rows;
+}
+
+PlannedRun planned_run(const Grid& grid, const Scale& scale, const GridBlock& block, const GridRow& row,
+                       const GridColumn& column, std::int64_t seed) {
+  PlannedRun run{{}, Settings({}), {}};
+  if (const GridRow* before = row_before(block, row))
+    run.after = planned_run(grid, scale, block, *before, column, seed).name;
+  const std::string place = fmt::format("{}, {}, {}", grid.name, row.label, column.label);
+  run.settings = resolve_settings({grid.values,
+                                   block.values,
+                                   column.values,
+                                   {{"method", row.method, place}},
+                                   row.values,
+                                   scale.values,
+                                   {{"seed", seed, place}}});
+  run.name = run_name(run.settings, run.after);
+  return run;
+}
+
+bool is_wanted(const std::vector<std::string>& names, const std::string& one, const std::string& other = {}) {
+  return names.empty() ||
+         std::any_of(names.begin(), names.end(), [&](const auto& n) { return n == one || n == other; });
+}
+
+std::string data_of(const Grid& grid, const GridBlock& block) {
+  std::string data;
+  for (const auto* values : {&grid.values, &block.values})
+    for (const GivenValue& value : *values)
+      if (value.name == "data") data = to_text(value.value);
+  return data;
+}
+
+/// A name that fits nothing is a slip of the pen, and must not become an empty plan.
+void check_names(const std::vector<std::string>& names, const std::set<std::string>& known, std::string_view flag) {
+  for (const std::string& name : names)
+    if (!known.contains(name))
+      throw UserError(
+          fmt::format("{} {}: not in what was asked for; there are {}", flag, name, fmt::join(known, ", ")));
+}
+
+void check_narrowing(const std::vector<Grid>& grids, const Narrowing& narrowing) {
+  std::set<std::string> rows, columns, blocks;
+  for (const Grid& grid : grids)
+    for (const GridBlock& block : grid.blocks) {
+      blocks.insert({block.label, data_of(grid, block)});
+      for (const GridRow& row : block.rows) rows.insert({row.id, row.method});
+      for (const GridColumn& column : block.columns) columns.insert(column.id);
+    }
+  check_names(narrowing.rows, rows, "--only");
+  check_names(narrowing.columns, columns, "--noise");
+  check_names(narrowing.blocks, blocks, "--data");
+}
+
+}  // namespace
+
+std::string run_kind(const Settings& settings) {
+  return fmt::format("{}, {} of width {}, {}, {} images, batches of {}", settings.text("method"),
+                     settings.text("model"), settings.integer("width"), settings.text("data"),
+                     settings.integer("limit"), settings.integer("batch-size"));
+}
+
+bool method_exists(const std::string& name) {
+  return std::any_of(methods().begin(), methods().end(), [&](const MethodInfo& method) { return method.name == name; });
+}
+
+std::vector<PlannedRun> cell_runs(const Grid& grid, const Scale& scale, const GridBlock& block, const GridRow& row,
+                                  const GridColumn& column) {
+  std::vector<PlannedRun> runs;
+  if (!method_exists(row.method)) return runs;
+  for (std::int64_t seed = 1; seed <= seeds_of(grid, scale, column); ++seed)
+    runs.push_back(planned_run(grid, scale, block, row, column, seed));
+  return runs;
+}
+
+std::vector<PlannedRun> plan_runs(const std::vector<Grid>& grids, const Scale& scale, const Narrowing& narrowing) {
+  check_narrowing(grids, narrowing);
+  std::vector<PlannedRun> plan;
+  std::set<std::string> names;
+  const auto add = [&](const PlannedRun& run) {
+    if (names.insert(run.name).second) plan.push_back(run);
+  };
+  for (const Grid& grid : grids)
+    for (const GridBlock& block : grid.blocks)
+      for (const GridColumn& column : block.columns)
+        for (const GridRow& row : block.rows) {
+          if (!is_wanted(narrowing.rows, row.id, row.method) || !is_wanted(narrowing.columns, column.id) ||
+              !is_wanted(narrowing.blocks, block.label, data_of(grid, block)))
+            continue;
+          for (const GridRow* part : with_those_before(block, row))
+            for (const PlannedRun& run : cell_runs(grid, scale, block, *part, column)) add(run);
+        }
+  std::stable_sort(plan.begin(), plan.end(), [](const PlannedRun& a, const PlannedRun& b) {
+    return a.settings.integer("seed") < b.settings.integer("seed");
+  });
+  return plan;
+}
+
+}  // namespace regroup

@@ -1,0 +1,123 @@
+#include "regroup/reproduce/run_outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "regroup/core/error.h"
+#include "regroup/data/csv.h"
+
+namespace regroup {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string read_text(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw UserError(fmt::format("{}: cannot be read", file.string()));
+  return text.str();
+}
+
+double number(const json& value) { return value.is_number() ? value.get<double>() : std::nan(""); }
+
+/// Not a number where the field is empty.
+double number(const std::string& field) {
+  double value = std::nan("");
+  std::from_chars(field.data(), field.data() + field.size(), value);
+  return value;
+}
+
+RunSummary read_summary(const fs::path& file) {
+  const json read = json::parse(read_text(file), nullptr, false);
+  if (!read.is_object() || !read.contains("predictors") || !read["predictors"].is_object())
+    throw UserError(fmt::format("{}: is not the summary of a run", file.string()));
+  const auto figure = [&](const char* name) { return number(read.value(name, json())); };
+  RunSummary summary;
+  for (const auto& [name, values] : read["predictors"].items())
+    summary.predictors[name] = {number(values.value("last", json())), number(values.value("best_val", json())),
+                                number(values.value("best_test", json()))};
+  summary.primary = read.value("primary", "");
+  if (!summary.predictors.contains(summary.primary))
+    throw UserError(fmt::format("{}: its primary predictor has no figures", file.string()));
+  summary.noise_rate = figure("noise_rate");
+  summary.memorised = figure("memorised");
+  summary.seconds = figure("seconds");
+  summary.images_per_second = figure("images_per_second");
+  summary.estimator_seconds = figure("estimator_seconds");
+  summary.peak_memory_mb = figure("peak_memory_mb");
+  return summary;
+}
+
+/// The place of a column by its name in the header line that the reader is at.
+std::size_t column_named(const CsvReader& header, std::string_view name) {
+  const auto found = std::find(header.fields().begin(), header.fields().end(), name);
+  if (found == header.fields().end()) header.fail(fmt::format("there is no column {}", name));
+  return static_cast<std::size_t>(found - header.fields().begin());
+}
+
+}  // namespace
+
+RunOutcome read_outcome(const fs::path& run) {
+  RunOutcome outcome;
+  outcome.summary = read_summary(run / "summary.json");
+  const fs::path file = run / "outcome" / "test.csv";
+  if (!fs::exists(file)) return outcome;
+  const std::string text = read_text(file);
+  CsvReader csv(text, file.string());
+  if (!csv.next()) csv.fail("is empty");
+  const std::vector<std::string> names = csv.fields();
+  const std::size_t label = column_named(csv, "label");
+  while (csv.next()) {
+    csv.expect(names.size());
+    for (std::size_t i = label + 1; i < names.size(); ++i)
+      outcome.right[names[i]].push_back(csv.fields()[i] == csv.fields()[label] ? 1 : 0);
+  }
+  return outcome;
+}
+
+Series accuracy_curve(const fs::path& run, const std::string& name, const std::string& predictor) {
+  const fs::path file = run / "metrics.csv";
+  const std::string text = read_text(file);
+  CsvReader csv(text, file.string());
+  Series series{name, {}, {}};
+  if (!csv.next()) return series;
+  const std::size_t epoch = column_named(csv, "epoch"), accuracy = column_named(csv, "test_" + predictor);
+  const std::size_t columns = csv.fields().size();
+  while (csv.next()) {
+    csv.expect(columns);
+    if (csv.fields()[accuracy].empty()) continue;
+    series.x.push_back(number(csv.fields()[epoch]));
+    series.y.push_back(number(csv.fields()[accuracy]));
+  }
+  return series;
+}
+
+std::vector<Histogram> final_losses(const fs::path& run) {
+  const fs::path file = run / "outcome" / "train.csv";
+  const std::string text = read_text(file);
+  CsvReader csv(text, file.string());
+  if (!csv.next()) csv.fail("is empty");
+  const std::size_t label = column_named(csv, "label"), clean = column_named(csv, "clean");
+  const std::size_t loss = column_named(csv, "loss"), columns = csv.fields().size();
+  Histogram right{"right labels", {}}, wrong{"wrong labels", {}}, unknown{"labels", {}};
+  while (csv.next()) {
+    csv.expect(columns);
+    const auto& fields = csv.fields();
+    Histogram& which = fields[clean].empty() ? unknown : fields[clean] == fields[label] ? right : wrong;
+    which.values.push_back(number(fields[loss]));
+  }
+  std::vector<Histogram> histograms{right, wrong, unknown};
+  std::erase_if(histograms, [](const Histogram& h) { return h.values.empty(); });
+  return histograms;
+}
+
+}  // namespace regroup

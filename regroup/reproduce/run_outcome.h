@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "regroup/report/charts.h"
+#include "regroup/train/metrics.h"
+
+namespace regroup {
+
+/// What a finished run found, read back from its folder.
+struct RunOutcome {
+  RunSummary summary;
+  std::map<std::string, std::vector<std::uint8_t>> right;  ///< by predictor: which test images it got right in the end
+
+  const PredictorSummary& primary() const { return summary.predictors.at(summary.primary); }
+};
+
+/// Throws UserError where the folder does not hold a finished run.
+RunOutcome read_outcome(const std::filesystem::path& run);
+
+/// Test accuracy of the primary predictor by epoch.
+Series accuracy_curve(const std::filesystem::path& run, const std::string& name, const std::string& predictor);
+
+/// The losses of right and of wrong labels in the end.
+std::vector<Histogram> final_losses(const std::filesystem::path& run);
+
+}  // namespace regroup

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# reproduce_test.sh REGROUP: a small grid end to end, killed and taken up again, with a cell that fails, by two processes at once.
+set -euo pipefail
+program=$1
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+"$here/small_data.sh" data
+regroup() { timeout --kill-after=5 200 "$program" "$@"; }
+fail() { echo "FAILED: $*"; exit 1; }
+
+cat > grid.toml <<'END'
+title = "Small"
+caption = "Tiny runs of cross-entropy and RML"
+seeds = 2
+settings = { data = "fashion-mnist", epochs = 2, limit = 256, width = 4, model = "resnet18", val-split = 0.0 }
+show = ["accuracy", "curves", "losses", "cost"]
+[[block]]
+label = "Fashion-MNIST"
+columns = [{ id = "sym", label = "Symmetric 0.5", noise = "symmetric:0.5" }]
+rows = [
+  { label = "CE", method = "ce", paper = ["75.51 ± 1.24"] },
+  { label = "RML", method = "rml", paper = ["89.13 ± 0.21"] },
+  { label = "RML from CE", id = "rml-from-ce", method = "rml", after = "ce" },
+  { label = "Forward", method = "forward", paper = ["77.92 ± 0.66"] },
+]
+END
+command=(reproduce grid.toml --scale paper --data-dir data --threads 1)
+
+# The plan is made without leaving anything behind.
+regroup "${command[@]}" --output never --dry-run > plan
+grep -qE '^6 runs, about ' plan || fail "the plan: $(cat plan)"
+[ ! -e never ] || fail 'a dry run left a folder'
+
+# Killed, children and all, and taken up again.
+regroup "${command[@]}" --output whole --jobs 2 2> said
+setsid "$program" "${command[@]}" --output parts 2> /dev/null &
+pid=$!
+for _ in $(seq 300); do [ ! -f "$(echo parts/runs/*-s1/last/progress.json | cut -d' ' -f1)" ] || break; sleep 0.1; done
+kill -KILL $pid
+pkill -KILL -f "$program train .*parts/runs" || true
+wait $pid || true
+
+# Two at once share what is left: every run has one owner.
+"$program" "${command[@]}" --output parts --quiet 2> first & a=$!
+"$program" "${command[@]}" --output parts --quiet 2> second & b=$!
+wait $a || fail "the first of two: $(cat first)"
+wait $b || fail "the second of two: $(cat second)"
+for run in whole/runs/*-s?; do
+  for file in model ema; do
+    cmp "$run/last/$file.safetensors" "parts/runs/$(basename "$run")/last/$file.safetensors" || fail "$run differs"
+  done
+done
+[ "$(ls -d parts/runs/*-s? | wc -l)" = 6 ] || fail 'a run was done twice or not at all'
+! ls parts/runs/*.failed 2> /dev/null || fail 'a run failed'
+
+# What is done is not done again, and a changed setting is a new run.
+touch -d '2001-01-01' whole/runs/*/summary.json
+regroup "${command[@]}" --output whole --quiet 2> /dev/null
+[ -z "$(find whole/runs -name summary.json -newermt 2002-01-01)" ] || fail 'a run that was done was done again'
+sed -i 's/epochs = 2/epochs = 3/' grid.toml
+regroup "${command[@]}" --output whole --only ce --seeds 1 --quiet 2> /dev/null
+[ "$(find whole/runs -name summary.json -newermt 2002-01-01 | wc -l)" = 1 ] || fail 'a changed setting was not a new run'
+
+for file in index.html tables/grid.md tables/grid.csv tables/grid.tex tables/grid-runs.csv; do
+  [ -s "parts/$file" ] || fail "$file is missing"
+done
+grep -q '89.13' parts/tables/grid.md || fail "the paper's figure is not in the table"
+grep -q 'not built yet' parts/tables/grid.md || fail 'a method that is not built has no row'
+[ "$(wc -l < parts/tables/grid-runs.csv)" = 13 ] || fail "grid-runs.csv: $(cat parts/tables/grid-runs.csv)"
+[ "$(ls parts/figures/*.svg | wc -l)" = 4 ] || fail 'the figures are not one curve and three histograms'
+
+"$here/../report/latex_test.sh" parts/tables/grid.tex
+"$here/../report/page_test.sh" parts/index.html
+
+# A cell that fails is reported, and the rest goes on.
+cat > failing.toml <<'END'
+settings = { data = "fashion-mnist", epochs = 1, limit = 128, width = 4, model = "resnet18", noise = "symmetric:0.5" }
+[[block]]
+label = "F"
+columns = [{ id = "bad", label = "bad", labels = "nowhere.csv", noise = "none" }, { id = "good", label = "good" }]
+rows = [{ label = "CE", method = "ce" }]
+END
+status=0
+regroup reproduce failing.toml --scale paper --data-dir data --threads 1 --output failing 2> said || status=$?
+[ $status = 2 ] || fail "exit code $status after a failure"
+grep -q 'FAILED fashion-mnist-none-ce-.*nowhere.csv' said || fail "the failure is not told: $(cat said)"
+grep -q 'failed: .*nowhere.csv' failing/tables/failing.md || fail "the failure is not in the table: $(cat failing/tables/failing.md)"
+[ "$(ls -d failing/runs/*/summary.json | wc -l)" = 1 ] || fail 'the rest did not go on'
+
+# Another scale does not go into the same folder; names that fit nothing are mistakes.
+! regroup reproduce grid.toml --scale smoke --data-dir data --output whole 2> said || fail 'two scales in one folder'
+grep -q 'holds results of --scale paper' said || fail "$(cat said)"
+! regroup reproduce grid.toml --noise asym 2> said || fail 'an unknown column was taken'
+grep -q 'there are sym' said || fail "$(cat said)"

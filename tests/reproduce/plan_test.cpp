@@ -1,0 +1,103 @@
+#include "regroup/reproduce/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "regroup/core/error.h"
+
+namespace regroup {
+namespace {
+
+Grid grid_with(const std::string& row, const std::string& settings = "") {
+  return parse_grid("seeds = 3\nsettings = { data = \"fashion-mnist\", epochs = 3" + settings +
+                        " }\n[[block]]\nlabel = \"F\"\n"
+                        "columns = [{ id = \"sym\", label = \"a\", noise = \"symmetric:0.5\", k = \"20\" },\n"
+                        "           { id = \"pair\", label = \"b\", noise = \"pairflip:0.45\", k = \"30\" }]\n"
+                        "rows = [{ label = \"CE\", method = \"ce\" }, " +
+                        row + "]\n",
+                    "g");
+}
+
+const std::string rml = "{ label = \"RML\", method = \"rml\" }";
+
+std::set<std::string> names(const std::vector<PlannedRun>& plan) {
+  std::set<std::string> result;
+  for (const PlannedRun& run : plan) result.insert(run.name);
+  return result;
+}
+
+TEST(Plan, HasARunForEachCellAndSeed) {
+  const auto plan = plan_runs({grid_with(rml)}, {}, {});
+  EXPECT_EQ(plan.size(), 12U);
+  EXPECT_EQ(names(plan).size(), 12U);
+  EXPECT_TRUE(std::is_sorted(plan.begin(), plan.end(), [](const PlannedRun& a, const PlannedRun& b) {
+    return a.settings.integer("seed") < b.settings.integer("seed");
+  })) << "every cell has a figure early";
+  for (const PlannedRun& run : plan) {
+    if (run.settings.text("method") != "rml") continue;
+    EXPECT_EQ(run.settings.text("k"), run.settings.text("noise") == "symmetric:0.5" ? "20" : "30");
+  }
+}
+
+TEST(Plan, AMethodThatDoesNotExistYetHasNoRuns) {
+  const Grid grid = grid_with("{ label = \"X\", method = \"not-yet\" }");
+  EXPECT_EQ(plan_runs({grid}, {}, {}).size(), 6U);
+  EXPECT_TRUE(cell_runs(grid, {}, grid.blocks[0], grid.blocks[0].rows[1], grid.blocks[0].columns[0]).empty());
+}
+
+TEST(Plan, ARunIsNamedByWhatDecidesItsOutcome) {
+  const auto before = names(plan_runs({grid_with(rml)}, {}, {}));
+  EXPECT_EQ(names(plan_runs({grid_with(rml, ", threads = 1, data-dir = \"there\", device = \"cpu\"")}, {}, {})),
+            before);
+  for (const std::string other : {", width = 8", ", lr = 0.2", ", n = 4"}) {
+    const auto after = names(plan_runs({grid_with(rml, other)}, {}, {}));
+    std::vector<std::string> common;
+    std::set_intersection(before.begin(), before.end(), after.begin(), after.end(), std::back_inserter(common));
+    // The number of groups is nothing to cross-entropy.
+    EXPECT_EQ(common.size(), other == ", n = 4" ? 6U : 0U) << other;
+  }
+}
+
+TEST(Plan, GridsShareTheirRuns) {
+  EXPECT_EQ(plan_runs({grid_with(rml), grid_with("{ label = \"Ours\", method = \"rml\" }")}, {}, {}).size(), 12U);
+}
+
+TEST(Plan, AScaleIsStrongerThanTheGrid) {
+  const Scale scale = parse_scale("seeds = 2\nseeds-of = { pair = 1 }\nsettings = { epochs = 1, width = 4 }", "s");
+  const auto plan = plan_runs({grid_with(rml)}, scale, {});
+  EXPECT_EQ(plan.size(), 6U);
+  for (const PlannedRun& run : plan) {
+    EXPECT_EQ(run.settings.integer("epochs"), 1);
+    EXPECT_EQ(run.settings.integer("width"), 4);
+  }
+}
+
+TEST(Plan, CanBeNarrowed) {
+  EXPECT_EQ(plan_runs({grid_with(rml)}, {}, {{"rml"}, {}, {}}).size(), 6U);
+  EXPECT_EQ(plan_runs({grid_with(rml)}, {}, {{"rml"}, {"sym"}, {"fashion-mnist"}}).size(), 3U);
+  try {
+    plan_runs({grid_with(rml)}, {}, {{}, {"sin"}, {}});
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(), "--noise sin: not in what was asked for; there are pair, sym");
+  }
+}
+
+TEST(Plan, WhatARunStartsFromComesFirst) {
+  const Grid grid = grid_with("{ label = \"After\", id = \"after\", method = \"rml\", after = \"ce\" }");
+  const auto plan = plan_runs({grid}, {}, {{"after"}, {"sym"}, {}});
+  ASSERT_EQ(plan.size(), 6U) << "the runs that it builds on are planned too";
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (plan[i].after.empty()) continue;
+    const auto before =
+        std::find_if(plan.begin(), plan.end(), [&](const auto& run) { return run.name == plan[i].after; });
+    ASSERT_LT(before - plan.begin(), static_cast<std::ptrdiff_t>(i));
+    EXPECT_EQ(before->settings.text("method"), "ce");
+    EXPECT_EQ(before->settings.integer("seed"), plan[i].settings.integer("seed"));
+  }
+}
+
+}  // namespace
+}  // namespace regroup

@@ -158,8 +158,8 @@ void bench_training(Figures& figures) {
   PyTorchProcess pytorch;
   pytorch.ask(fmt::format("threads {}", hardware_threads()));
   const Precision precision = choose_precision("auto", at::kCPU);
-  bench_width(figures, pytorch, images, 16, precision, 12, 7);
-  bench_width(figures, pytorch, images, 64, precision, 2, 5);
+  bench_width(figures, pytorch, images, 16, precision, 12, 5);
+  bench_width(figures, pytorch, images, 64, precision, 2, 3);
 
   Training fp32(images, "ce", 16, Precision::fp32), bf16(images, "ce", 16, Precision::bf16);
   // A processor without bf16 takes ten times as long for it: few steps.

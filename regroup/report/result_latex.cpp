@@ -132,9 +132,9 @@ std::string figures(const ResultBlock& block, const Remarks& remarks) {
       lines.upper.push_back(bold(escaped(ours_text(cell)), best.ours[row][column]) + superscript(remarks.letter(cell)));
       const std::string paper = cell.paper.empty() ? "" : fmt::format("({})", escaped(cell.paper));
       lines.lower.push_back(small(bold(paper, best.paper[row][column])));
-    }  // namespace
+    }
     rows.push_back(lines);
-  }  // namespace regroup
+  }
   return tabular(block, rows);
 }
 

@@ -63,7 +63,8 @@ std::vector<RunEstimate> estimate_runs(const std::vector<PlannedRun>& plan, cons
     const auto epochs = static_cast<double>(run.settings.integer("epochs"));
     if (!per_epoch.contains(kind)) {
       Settings settings = run.settings;
-      if (!options.data_dir.empty()) settings.set("data-dir", options.data_dir, "--data-dir");
+      if (!options.data_dir.empty() && settings.text("data-dir").empty())
+        settings.set("data-dir", options.data_dir, "--data-dir");
       per_epoch[kind] = measured_seconds(settings) / epochs;
     }
     estimates.push_back({per_epoch[kind] * epochs, finished[kind]});

@@ -143,7 +143,8 @@ class Runner {
       fs::remove_all(folder.run(planned.name));
       fs::remove(folder.log(planned.name));
       Settings settings = planned.settings;
-      if (!options_.data_dir.empty()) settings.set("data-dir", fs::absolute(options_.data_dir).string(), "--data-dir");
+      if (!options_.data_dir.empty() && settings.text("data-dir").empty())
+        settings.set("data-dir", fs::absolute(options_.data_dir).string(), "--data-dir");
       if (!planned.after.empty())
         settings.set("init-weights", (folder.run(planned.after) / "last" / "model.safetensors").string(), "after");
       write_file(folder.config(planned.name), config_text(settings));

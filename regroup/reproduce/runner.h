@@ -53,7 +53,7 @@ class GridObserver {
 struct RunnerOptions {
   GridFolder folder;
   std::string program;                     ///< regroup itself: every run is a process of its own
-  std::string data_dir;                    ///< of every run, where it is not empty
+  std::string data_dir;                    ///< of every run that names none
   std::vector<std::string> machine_flags;  ///< of every run: --threads, --device
   int jobs = 1;
   const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the runs save what they have and end

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "report_testing.h"
+#include "support/temporary_folder.h"
 #include "support/user_error.h"
 
 namespace regroup {

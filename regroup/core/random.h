@@ -19,6 +19,7 @@ enum class Purpose : std::uint32_t {
   augment = 8,      ///< how an image is shifted and mirrored
   weights = 9,      ///< the weights that a network starts from
   bootstrap = 10,   ///< which seeds and test images an interval is resampled from
+  mixing = 11,      ///< which images are mixed, and in what shares
 };
 
 /// A stream of random numbers. The stream is its key: the same seed, purpose, epoch and index give the same numbers on

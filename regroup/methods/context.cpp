@@ -127,6 +127,47 @@ void Context::record(const TensorBatch& batch, const at::Tensor& plain_losses, c
     predicted_[batch.slots[i]] = static_cast<std::int32_t>(labels.data_ptr<std::int64_t>()[i]);
 }
 
+void Context::record_all(const at::Tensor& log_probabilities) {
+  TensorBatch all;
+  all.slots.resize(samples_.size());
+  std::iota(all.slots.begin(), all.slots.end(), 0U);
+  const at::Tensor losses = -log_probabilities.gather(1, labels_.to(at::kCPU).unsqueeze(1)).squeeze(1);
+  record(all, losses, log_probabilities);
+}
+
+std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>& networks, int epoch, int views) const {
+  at::NoGradGuard no_grad;
+  std::vector<bool> were_training;
+  for (Network* network : networks) were_training.push_back(std::exchange(network->training, false));
+  BatchPlan plan;
+  plan.samples.assign(samples_.positions.begin(), samples_.positions.end());
+  plan.batch_size = 250;
+  plan.views = views;
+  plan.shuffle = false;
+  plan.epoch = static_cast<std::uint32_t>(epoch);
+  const std::size_t batches = plan.batches();
+  Loader loader(augmenter_, std::move(plan), 0, batches);
+  std::vector<std::vector<at::Tensor>> parts(networks.size());
+  const PrecisionScope scope(precision_, device_);
+  while (const Batch* batch = loader.next()) {
+    std::vector<at::Tensor> sums(networks.size());
+    for (const auto& view : batch->views) {
+      const at::Tensor x = images_of(view, batch->samples.size(), *samples_.images, pixel_type(precision_), device_);
+      for (std::size_t i = 0; i < networks.size(); ++i) {
+        const at::Tensor p = at::softmax(networks[i]->forward(x).logits.to(at::kFloat), 1);
+        sums[i] = sums[i].defined() ? sums[i] + p : p;
+      }
+    }
+    for (std::size_t i = 0; i < networks.size(); ++i) parts[i].push_back((sums[i] / views).to(at::kCPU));
+  }
+  std::vector<at::Tensor> result;
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    networks[i]->training = were_training[i];
+    result.push_back(at::cat(parts[i]));
+  }
+  return result;
+}
+
 at::Tensor Context::score(Network& network) const {
   return score_images(network, *samples_.images, samples_.positions, samples_.normalisation, false, device_,
                       precision_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -51,6 +52,16 @@ class Context {
 
   /// Step 1 of RML, and what the run reports: the plain losses and the predicted labels of a batch are remembered.
   void record(const TensorBatch& batch, const at::Tensor& plain_losses, const at::Tensor& logits);
+
+  /// The same for all samples at once; a row of log-probabilities each.
+  void record_all(const at::Tensor& log_probabilities);
+
+  /// What networks in evaluation make of `views` augmented views of every sample in an epoch: for each network the mean
+  /// probabilities, on the CPU. All look at the same views.
+  std::vector<at::Tensor> view_probabilities(const std::vector<Network*>& networks, int epoch, int views) const;
+
+  /// Tells whoever watches the run.
+  std::function<void(const std::string&)> say = [](const std::string&) {};
 
   /// The logits of all samples by a network in evaluation, on the CPU, without augmentation.
   at::Tensor score(Network& network) const;

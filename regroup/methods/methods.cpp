@@ -5,12 +5,14 @@
 #include "regroup/core/error.h"
 #include "regroup/methods/cross_entropy.h"
 #include "regroup/methods/method.h"
+#include "regroup/methods/mixup.h"
 #include "regroup/methods/rml.h"
+#include "regroup/methods/rml_semi.h"
 
 namespace regroup {
 
 std::span<const MethodInfo> methods() {
-  static const std::vector<MethodInfo> table{cross_entropy_method(), rml_method()};
+  static const std::vector<MethodInfo> table{cross_entropy_method(), mixup_method(), rml_method(), rml_semi_method()};
   return table;
 }
 

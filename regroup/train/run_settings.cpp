@@ -152,8 +152,8 @@ Settings resolve_settings(const std::vector<std::vector<GivenValue>>& layers) {
         const auto owners = owners_of(given.name);
         if (!owners.empty() && given.optional) continue;
         if (!owners.empty())
-          throw UserError(fmt::format("{}: belongs to the method {}, and the method is {}", given.source,
-                                      fmt::join(owners, ", "), method.name));
+          throw UserError(fmt::format("{}: belongs to the method{} {}, and the method is {}", given.source,
+                                      owners.size() > 1 ? "s" : "", fmt::join(owners, " and "), method.name));
       }
       settings.set(given.name, given.value, given.source);
     }

@@ -68,6 +68,7 @@ class Run {
         context_(settings, training_set(data_), device_, precision_, threads_of(settings)),
         primary_(method_named(settings.text("method")).primary(settings)),
         method_(method_named(settings.text("method")).make(context_)) {
+    context_.say = [this](const std::string& sentence) { observer_.message(sentence); };
     if (context_.samples().size() == 0) throw UserError("there are no images left to train on; lower val-split");
     set_engine_threads(threads_of(settings));
     context_.collect(state_);
@@ -332,6 +333,29 @@ class Run {
     row.add("weight_clean", mean(sums[0], counts[0]));
     row.add("weight_noisy", mean(sums[1], counts[1]));
     row.add("memorised", mean(memorised, counts[1]));
+    measure_split(row);
+  }
+
+  /// Of a method that takes labels for right or wrong: how well it does so, where the true labels are known.
+  void measure_split(EpochMetrics& row) const {
+    const auto kept = method_->kept();
+    const auto guesses = method_->guesses();
+    if (kept.empty()) return;
+    double right = 0, taken = 0, both = 0, guessed = 0, well = 0;
+    for (std::size_t slot = 0; slot < kept.size(); ++slot) {
+      const std::uint32_t position = context_.samples().positions[slot];
+      if (kept[slot] < 0 || (!data_.is_right(position) && !data_.is_wrong(position))) continue;
+      right += data_.is_right(position) ? 1 : 0;
+      taken += kept[slot];
+      both += data_.is_right(position) ? kept[slot] : 0;
+      if (guesses.empty() || guesses[slot] < 0) continue;
+      ++guessed;
+      well += guesses[slot] == data_.clean[position] ? 1 : 0;
+    }
+    const auto share = [](double part, double whole) { return whole > 0 ? part / whole : std::nan(""); };
+    row.add("labelled_precision", share(both, taken));
+    row.add("labelled_recall", share(both, right));
+    row.add("guess_accuracy", share(well, guessed));
   }
 
   /// The losses and predictions of the training samples by the trained model, without augmentation.

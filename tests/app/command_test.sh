@@ -85,7 +85,7 @@ mistake "unknown preset 'x'; known: cifar10-inst-0.2" presets x
 mistake 'there is no run here' train --resume nowhere
 mistake "unknown 'vgg'; known: fast, resnet18" train --model vgg
 mistake '--epochs: .many. is not a whole number' train --epochs many
-mistake '--k: belongs to the method rml, and the method is ce' train --method ce --k 5
+mistake '--k: belongs to the methods rml and rml-semi, and the method is ce' train --method ce --k 5
 mistake 'labels and noise are both given' train --labels labels.csv --noise symmetric:0.1 --output never
 mistake 'does not exist' predict nowhere image.png
 mistake "'--nosie' is not known here" train --nosie symmetric:0.5

@@ -42,7 +42,11 @@ TEST(RunSettings, PresetsHaveThePapersK) {
   EXPECT_EQ(k("cifar10-inst-0.4"), "200");
   EXPECT_EQ(k("cifar100-sym-0.2"), "50");
   EXPECT_EQ(k("cifar100-sym-0.5"), "20");
-  EXPECT_EQ(presets().size(), 10U);
+  EXPECT_EQ(k("cifar10-semi-sym-0.8"), "60");
+  EXPECT_EQ(k("cifar10-semi-inst-0.2"), "600");
+  EXPECT_EQ(k("cifar100-semi-pair-0.45"), "20");
+  EXPECT_EQ(k("cifar100-semi-sym-0.8"), "6");
+  EXPECT_EQ(presets().size(), 22U);
 }
 
 TEST(RunSettings, AllThatTheyWriteTheyRead) {
@@ -56,7 +60,7 @@ TEST(RunSettings, AnotherMethodsSettingIsRefused) {
   EXPECT_EQ(user_error([] {
               run_settings({{"method", "ce"}, {"k", "200"}});
             }),
-            "k: belongs to the method rml, and the method is ce");
+            "k: belongs to the methods rml and rml-semi, and the method is ce");
 }
 
 TEST(RunSettings, WrongFilesAreExplained) {

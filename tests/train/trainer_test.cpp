@@ -86,7 +86,7 @@ TEST_F(Train, ItsConfigurationRepeatsTheRun) {
 
 /// Stopped anywhere, the run ends as if it had not been.
 TEST_F(Train, GoesOnBitForBitAfterAStop) {
-  for (const char* method : {"ce", "rml"}) {
+  for (const char* method : {"ce", "mixup", "rml", "rml-semi"}) {
     const Settings same = settings({{"method", method}});
     const auto whole = run(std::string("whole-") + method);
     Observer nobody;
@@ -127,6 +127,44 @@ TEST_F(Train, RmlTrustsRightLabelsMore) {
   EXPECT_LT(last.value("weight_noisy"), 0.5 * last.value("weight_clean"));
   EXPECT_GT(last.value("test_model"), 0.9);
   EXPECT_LT(result.summary.memorised, 0.1);
+}
+
+/// Cross-entropy learns the wrong labels; RML-Semi drops them and guesses right ones.
+TEST_F(Train, RmlSemiLearnsWhatCrossEntropyGetsWrong) {
+  write_tiny_mnist(folder_, 270);
+  Observer nobody;
+  const Values same{{"epochs", "14"}, {"shift", "0"}, {"model", "resnet18"}, {"lr", "0.05"}, {"min-lr", "0.001"}};
+  Values ce = same, semi = same;
+  ce.emplace_back("method", "ce");
+  semi.insert(semi.end(), {{"method", "rml-semi"}, {"k", "4"}, {"warmup-epochs", "4"}});
+  const TrainResult taken_in = train(settings(ce), {}, nobody), result = train(settings(semi), {}, nobody);
+  const EpochMetrics& last = result.rows.back();
+  EXPECT_GT(taken_in.summary.memorised, 0.5);
+  EXPECT_LT(taken_in.rows.back().value("test_model"), last.value("test_model") - 0.04);
+  EXPECT_LT(result.summary.memorised, 0.1);
+  EXPECT_GT(last.value("test_model"), 0.95);
+  EXPECT_GT(last.value("labelled_precision"), 0.95);
+  EXPECT_GT(last.value("labelled_recall"), 0.9);
+  EXPECT_GT(last.value("guess_accuracy"), 0.9);
+  EXPECT_EQ(last.value("ramp"), 1);
+  EXPECT_TRUE(std::isnan(result.rows.front().value("labelled"))) << "in the first epochs nothing is decided";
+}
+
+/// Labels that the network cannot know yet: some classes, or all, have no labelled sample.
+TEST_F(Train, RmlSemiGoesOnWithoutLabels) {
+  class Listener : public Observer {
+   public:
+    void message(const std::string& sentence) override { said += sentence + "\n"; }
+    std::string said;
+  };
+  Listener listener;
+  const TrainResult result =
+      train(settings({{"method", "rml-semi"}, {"k", "4"}, {"lr", "1e-9"}, {"min-lr", "0"}, {"noise", "symmetric:1"}}),
+            {}, listener);
+  EXPECT_TRUE(result.finished);
+  EXPECT_TRUE(listener.said.find("classes have no labelled sample") != std::string::npos ||
+              listener.said.find("no label agrees with both models") != std::string::npos)
+      << listener.said;
 }
 
 TEST_F(Train, TrustedSamplesKeepTheirWeight) {

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "regroup/core/random.h"
+
+namespace regroup {
+
+// Images that are mixed with others, and what they then stand for (Zhang et al., mixup, ICLR 2018; Berthelot et al.,
+// MixMatch, NeurIPS 2019).
+
+/// A number from Beta(alpha, alpha); alpha is more than 0.
+double symmetric_beta(Stream& random, double alpha);
+
+/// 0 .. count - 1 in random order.
+std::vector<std::int64_t> permutation(Stream& random, std::int64_t count);
+
+/// One-hot rows for labels, as float.
+at::Tensor one_hot_rows(const at::Tensor& labels, std::int64_t classes);
+
+/// share * x + (1 - share) * x[partners], row by row.
+at::Tensor mixed(const at::Tensor& x, const at::Tensor& partners, double share);
+
+/// The cross-entropy of each row with a target that is a distribution; each class's term is multiplied by its weight
+/// where there are weights.
+at::Tensor soft_cross_entropy(const at::Tensor& logits, const at::Tensor& targets,
+                              const at::Tensor& class_weights = {});
+
+}  // namespace regroup

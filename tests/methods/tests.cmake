@@ -1,0 +1,1 @@
+regroup_test(methods guessing_test.cpp mixing_test.cpp)

@@ -64,8 +64,9 @@ std::string train_outcome(const RunData& data, const FinalLosses& final) {
   for (std::size_t slot = 0; slot < final.losses.size(); ++slot) {
     const std::uint32_t position = data.split.train[slot];
     const bool known = data.is_right(position) || data.is_wrong(position);
-    text += fmt::format("{},{},{},{},{}\n", position, data.observed[position],
-                        known ? fmt::format("{}", data.clean[position]) : "", final.losses[slot], final.predicted[slot]);
+    text +=
+        fmt::format("{},{},{},{},{}\n", position, data.observed[position],
+                    known ? fmt::format("{}", data.clean[position]) : "", final.losses[slot], final.predicted[slot]);
   }
   return text;
 }

@@ -58,7 +58,7 @@ format:
 
 # clang cannot parse the headers of libtorch 1.13 in C++20 with this libstdc++ (vectors of an incomplete type); those of 2.x it can, at
 # a minute a file. So `lint` checks what does not include torch, and `lint-torch` the rest of the program and the library.
-WITH_TORCH = '^(app|bench|examples|regroup/(nn|methods|train)|tests/(nn|train))/'
+WITH_TORCH = '^(app|bench|examples|regroup/(nn|methods|train|reproduce)|tests/(nn|methods|train|reproduce))/'
 TIDY = xargs -P $$(nproc) -n 2 clang-tidy --quiet -p
 
 lint:

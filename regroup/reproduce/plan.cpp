@@ -15,9 +15,9 @@ namespace {
 
 /// Settings that do not decide how a run ends.
 bool is_circumstance(std::string_view name) {
-  for (const std::string_view other : {"data-dir", "device", "threads", "workers", "checkpoint-every", "init-weights"})
-    if (name == other) return true;
-  return false;
+  constexpr std::string_view circumstances[] = {"data-dir", "device",           "threads",
+                                                "workers",  "checkpoint-every", "init-weights"};
+  return std::ranges::find(circumstances, name) != std::end(circumstances);
 }
 
 /// 64 bits of FNV-1a.

@@ -159,6 +159,7 @@ class Runner {
   /// The child has a process group of its own: Ctrl-C reaches it through us, once.
   static pid_t spawn(std::vector<std::string>& words, const fs::path& log, int lock) {
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t actions;

@@ -9,7 +9,7 @@ cd "$work"
 failures=0
 
 # A command that does not come to its end fails, and does not stay behind.
-regroup() { timeout --kill-after=5 100 "$program" "$@"; }
+regroup() { timeout --kill-after=5 200 "$program" "$@"; }
 
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 

@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "console.h"
+#include "regroup/core/csv_field.h"
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
 #include "regroup/core/parallel.h"
@@ -81,13 +82,6 @@ ImageSet load_images(const PredictFlags& flags, const NetworkCard& card, Observe
   return std::move(dataset.test);
 }
 
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  std::string result = "\"";
-  for (const char c : field) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + '"';
-}
-
 void run_predict(const PredictFlags& flags) {
   if (flags.out && !flags.overwrite && std::filesystem::exists(*flags.out))
     throw UserError(fmt::format("{} exists; choose another name or give --overwrite", *flags.out));
@@ -104,12 +98,12 @@ void run_predict(const PredictFlags& flags) {
 
   std::string csv = "path,label,confidence";
   if (flags.probabilities)
-    for (const std::string& name : names) csv += "," + quoted("p_" + name);
+    for (const std::string& name : names) csv += "," + csv_field("p_" + name);
   csv += '\n';
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     const float* row = shares.data_ptr<float>() + i * names.size();
     const auto y = static_cast<std::size_t>(predicted[i]);
-    csv += fmt::format("{},{},{:.4f}", quoted(images.paths[i]), quoted(names[y]), row[y]);
+    csv += fmt::format("{},{},{:.4f}", csv_field(images.paths[i]), csv_field(names[y]), row[y]);
     if (flags.probabilities)
       for (std::size_t c = 0; c < names.size(); ++c) fmt::format_to(std::back_inserter(csv), ",{:.4f}", row[c]);
     csv += '\n';

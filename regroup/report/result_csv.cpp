@@ -1,27 +1,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "regroup/core/csv_field.h"
 #include "regroup/report/result_parts.h"
 #include "regroup/report/result_table.h"
 
 namespace regroup {
 namespace {
 
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 std::string number(double value) { return fmt::format("{:.4f}", value); }
 
 std::string line(const ResultBlock& block, const ResultColumn& column, const ResultRow& row, const ResultCell& cell) {
-  std::vector<std::string> fields = {field(block.label), field(column_name(column)), field(row.label)};
+  std::vector<std::string> fields = {csv_field(block.label), csv_field(column_name(column)), csv_field(row.label)};
   fields.push_back(cell.ours ? number(cell.ours->mean) : "");
   fields.push_back(cell.ours && cell.ours->count > 1 ? number(cell.ours->deviation) : "");
   fields.push_back(fmt::format("{}", cell.ours ? cell.ours->count : 0));
-  fields.push_back(field(cell.paper));
+  fields.push_back(csv_field(cell.paper));
   fields.push_back(cell.difference ? number(cell.difference->value) : "");
   fields.push_back(cell.difference ? number(cell.difference->low) : "");
   fields.push_back(cell.difference ? number(cell.difference->high) : "");

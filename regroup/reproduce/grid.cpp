@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "regroup/core/error.h"
+#include "regroup/data/text_file.h"
 
 namespace regroup {
 namespace {
@@ -174,14 +174,6 @@ GridBlock block_of(Section section, const std::string& name) {
           fmt::format("{}: row {} comes after '{}', which is no row before it", place, row.label, row.after));
   }
   return block;
-}
-
-std::string read_text(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw UserError(fmt::format("{}: cannot be read", file));
-  return text.str();
 }
 
 /// The TOML of a built-in by its name, or of a file.

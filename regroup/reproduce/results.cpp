@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "regroup/core/csv_field.h"
 #include "regroup/core/file.h"
 #include "regroup/core/random.h"
 #include "regroup/report/charts.h"
@@ -78,6 +80,19 @@ class GridResults {
     for (const GridBlock& block : grid.blocks)
       for (const GridRow& row : block.rows)
         for (const GridColumn& column : block.columns) cells_[{&row, &column}] = cell(block, row, column);
+  }
+
+  /// A table without figures: what the grid says about itself.
+  ResultTable heading() const {
+    ResultTable table;
+    table.id = grid_.name;
+    table.title = grid_.title;
+    table.caption = grid_.caption;
+    table.notes = grid_.notes;
+    if (!grid_.source.empty()) table.notes.insert(table.notes.begin(), "The paper's figures: " + grid_.source + ".");
+    table.scale = fmt::format("Our runs are of scale {}: {}.", scale_.name, scale_.description);
+    table.reference = grid_.reference;
+    return table;
   }
 
   /// One figure of every run as a table.
@@ -180,27 +195,23 @@ class GridResults {
   /// A line a run and predictor: all figures.
   std::string runs_csv() const {
     std::string text =
-        "block,column,row,seed,predictor,primary,last,best_val,best_test,noise_rate,memorised,seconds,estimator_"
-        "seconds,"
-        "peak_memory_mb,run\n";
+        "block,column,row,seed,predictor,primary,last,best_val,best_test,noise_rate,memorised,seconds,"
+        "estimator_seconds,peak_memory_mb,run\n";
     for (const GridBlock& block : grid_.blocks)
       for (const GridColumn& column : block.columns)
         for (const GridRow& row : block.rows) {
           const Cell& cell = at(row, column);
           for (const auto& [seed, outcome] : cell.done)
             for (const auto& [name, values] : outcome.summary.predictors)
-              text += fmt::format(
-                  "\"{}\",\"{}\",\"{}\",{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.1f},{:.2f},{:.0f},{}\n",
-                  doubled_quotes(block.label), doubled_quotes(name_of(column)), doubled_quotes(row.label), seed, name,
-                  name == outcome.summary.primary ? 1 : 0, values.last, values.best_val, values.best_test,
-                  outcome.summary.noise_rate, outcome.summary.memorised, outcome.summary.seconds,
-                  outcome.summary.estimator_seconds, outcome.summary.peak_memory_mb, run_of(cell, seed).name);
+              text += fmt::format("{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.1f},{:.2f},{:.0f},{}\n",
+                                  csv_field(block.label), csv_field(name_of(column)), csv_field(row.label), seed, name,
+                                  name == outcome.summary.primary ? 1 : 0, values.last, values.best_val,
+                                  values.best_test, outcome.summary.noise_rate, outcome.summary.memorised,
+                                  outcome.summary.seconds, outcome.summary.estimator_seconds,
+                                  outcome.summary.peak_memory_mb, run_of(cell, seed).name);
         }
     return text;
   }
-
-  /// The heading of a grid that has figures only.
-  ResultTable without_blocks() const { return heading(); }
 
   bool has_several_predictors() const {
     return std::any_of(cells_.begin(), cells_.end(), [](const auto& entry) {
@@ -241,18 +252,6 @@ class GridResults {
                          [&](const PlannedRun& run) { return run.settings.integer("seed") == seed; });
   }
 
-  ResultTable heading() const {
-    ResultTable table;
-    table.id = grid_.name;
-    table.title = grid_.title;
-    table.caption = grid_.caption;
-    table.notes = grid_.notes;
-    if (!grid_.source.empty()) table.notes.insert(table.notes.begin(), "The paper's figures: " + grid_.source + ".");
-    table.scale = fmt::format("Our runs are of scale {}: {}.", scale_.name, scale_.description);
-    table.reference = grid_.reference;
-    return table;
-  }
-
   static std::string remark(const GridRow& row, const Cell& cell) {
     if (!method_exists(row.method)) return "not built yet";
     if (cell.done.size() == cell.runs.size()) return {};
@@ -262,12 +261,6 @@ class GridResults {
 
   static std::string name_of(const GridColumn& column) {
     return column.group.empty() ? column.label : column.group + " " + column.label;
-  }
-
-  static std::string doubled_quotes(const std::string& text) {
-    std::string result;
-    for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return result;
   }
 
   Series mean_curve(const GridRow& row, const GridColumn& column) const {
@@ -363,7 +356,7 @@ void write_results(const GridFolder& folder, const std::vector<Grid>& grids, con
       page.sections.push_back(std::move(section));
     }
     write_file(folder.path / "tables" / (grid.name + "-runs.csv"), results.runs_csv());
-    if (tables.empty()) page.sections.push_back({results.without_blocks(), {}, {}});
+    if (tables.empty()) page.sections.push_back({results.heading(), {}, {}});
     page.sections.back().files.push_back("tables/" + grid.name + "-runs.csv");
     for (const ResultFigure& figure : figures) {
       write_file(folder.path / "figures" / figure.file, figure.svg);

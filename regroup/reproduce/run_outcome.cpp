@@ -5,27 +5,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "regroup/core/error.h"
 #include "regroup/data/csv.h"
+#include "regroup/data/text_file.h"
 
 namespace regroup {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw UserError(fmt::format("{}: cannot be read", file.string()));
-  return text.str();
-}
 
 double number(const json& value) { return value.is_number() ? value.get<double>() : std::nan(""); }
 

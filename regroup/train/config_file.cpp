@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "regroup/core/error.h"
+#include "regroup/data/text_file.h"
 #include "regroup/train/run_settings.h"
 
 namespace regroup {
@@ -60,13 +58,7 @@ std::vector<GivenValue> parse_config(std::string_view toml, const std::string& n
   return values;
 }
 
-std::vector<GivenValue> read_config(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw UserError(fmt::format("{}: cannot be read", file));
-  return parse_config(text.str(), file);
-}
+std::vector<GivenValue> read_config(const std::string& file) { return parse_config(read_text(file), file); }
 
 std::string config_text(const Settings& settings) {
   std::string text;

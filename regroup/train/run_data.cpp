@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 
+#include "regroup/core/csv_field.h"
 #include "regroup/core/error.h"
 #include "regroup/data/labels_file.h"
 #include "regroup/noise/noise.h"
@@ -120,17 +121,11 @@ std::string labels_csv(const RunData& data) {
   if (!data.clean.empty()) text += ",clean";
   if (!paths.empty()) text += ",path";
   text += '\n';
-  const auto quoted = [](const std::string& path) {
-    if (path.find_first_of(",\"\r\n") == std::string::npos) return path;
-    std::string result = "\"";
-    for (const char c : path) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return result + '"';
-  };
   for (std::size_t i = 0; i < data.observed.size(); ++i) {
     fmt::format_to(std::back_inserter(text), "{},{}", i, data.observed[i]);
     if (!data.clean.empty() && data.clean[i] >= 0) fmt::format_to(std::back_inserter(text), ",{}", data.clean[i]);
     if (!data.clean.empty() && data.clean[i] < 0) text += ',';
-    if (!paths.empty()) text += ',' + quoted(paths[i]);
+    if (!paths.empty()) text += ',' + csv_field(paths[i]);
     text += '\n';
   }
   return text;

@@ -11,9 +11,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "data/made_images.h"
 #include "regroup/core/random.h"
-#include "regroup/core/simd.h"
-#include "regroup/data/augment_kernels.h"
 #include "support/statistics.h"
 #include "support/user_error.h"
 
@@ -22,23 +21,6 @@ namespace {
 
 using testing::chi_square;
 using testing::chi_square_bound;
-
-ImageSet black_images(int count, int channels, int height, int width) {
-  ImageSet images;
-  images.count = count;
-  images.channels = channels;
-  images.height = height;
-  images.width = width;
-  images.pixels.resize(static_cast<std::size_t>(count) * images.image_bytes());
-  return images;
-}
-
-ImageSet random_images(int count, int channels, int height, int width) {
-  ImageSet images = black_images(count, channels, height, width);
-  Stream stream(1, Purpose::synthetic);
-  for (auto& pixel : images.pixels) pixel = static_cast<std::uint8_t>(stream.below(256));
-  return images;
-}
 
 Normalisation some_normalisation(int channels) {
   Normalisation result;
@@ -65,18 +47,6 @@ std::vector<float> written(const Augmenter& augmenter, std::size_t values, Pixel
     }
   }
   return result;
-}
-
-/// The nearer of the two neighbours that have 8 significant bits; of two equally near ones, the one with an even last
-/// bit.
-float slow_bfloat(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const auto toward_zero = std::bit_cast<float>(bits & 0xffff0000U);
-  const auto away = std::bit_cast<float>((bits & 0xffff0000U) + 0x10000U);
-  const double down = std::abs(double{value} - double{toward_zero});
-  const double up = std::abs(double{away} - double{value});
-  if (down == up) return (bits & 0x10000U) == 0 ? toward_zero : away;
-  return down < up ? toward_zero : away;
 }
 
 /// Pads the whole image, crops, mirrors and normalises in double.
@@ -326,128 +296,6 @@ TEST(Augmenter, RefusesWhatIsNotThere) {
   EXPECT_THROW(augmenter.write(0, 0, -1, out.data()), std::out_of_range);
   images.pixels.pop_back();
   EXPECT_THROW(Augmenter(images, some_normalisation(1), no_augmentation, PixelType::float32, 0), std::invalid_argument);
-}
-
-// Both forms of the kernels.
-
-struct Kernels {
-  decltype(&baseline::normalise_float) to_float;
-  decltype(&baseline::normalise_bfloat) to_bfloat;
-  decltype(&baseline::mirror) mirror;
-};
-
-std::vector<Kernels> all_kernels() {
-  std::vector<Kernels> kernels = {{baseline::normalise_float, baseline::normalise_bfloat, baseline::mirror}};
-#if defined(__x86_64__)
-  if (cpu_has_avx2()) kernels.push_back({avx2::normalise_float, avx2::normalise_bfloat, avx2::mirror});
-#endif
-  return kernels;
-}
-
-TEST(AugmentKernels, NormaliseFromTheEndOfTheirOwnRoom) {
-  std::vector<float> scale, offset;
-  for (std::size_t i = 0; i < channel_period; ++i) {
-    scale.push_back(0.01F + 0.001F * static_cast<float>(i % 3));
-    offset.push_back(-1.5F + 0.25F * static_cast<float>(i % 4));
-  }
-  const ImageSet bytes = random_images(1, 1, 1, 100);
-  for (const auto& kernels : all_kernels())
-    for (std::size_t count = 1; count <= 100; ++count) {
-      std::vector<float> expected(count), values(count);
-      std::vector<std::uint16_t> expected_halves(count), halves(count);
-      for (std::size_t i = 0; i < count; ++i) {
-        expected[i] = static_cast<float>(bytes.pixels[i]) * scale[i % channel_period] + offset[i % channel_period];
-        expected_halves[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(slow_bfloat(expected[i])) >> 16);
-      }
-      std::vector<std::uint8_t> room(4 * count + 1);
-      std::copy_n(bytes.pixels.begin(), count, room.begin() + static_cast<std::ptrdiff_t>(3 * count));
-      kernels.to_float(room.data() + 3 * count, count, scale.data(), offset.data(),
-                       reinterpret_cast<std::byte*>(room.data()));
-      std::memcpy(values.data(), room.data(), 4 * count);
-      EXPECT_EQ(values, expected);
-      std::copy_n(bytes.pixels.begin(), count, room.begin() + static_cast<std::ptrdiff_t>(count));
-      kernels.to_bfloat(room.data() + count, count, scale.data(), offset.data(),
-                        reinterpret_cast<std::byte*>(room.data()));
-      std::memcpy(halves.data(), room.data(), 2 * count);
-      EXPECT_EQ(halves, expected_halves);
-      EXPECT_EQ(room.back(), 0);
-    }
-}
-
-TEST(AugmentKernels, RoundTiesToEven) {
-  EXPECT_EQ(slow_bfloat(257), 256);
-  EXPECT_EQ(slow_bfloat(259), 260);
-  EXPECT_EQ(slow_bfloat(-259), -260);
-  EXPECT_EQ(slow_bfloat(511), 512);
-  std::vector<std::uint8_t> bytes(256 + 7);  // and some for the loop without vectors
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
-  // 256 .. 511 with 8 significant bits: every odd number is a tie.
-  for (const float sign : {1.0F, -1.0F}) {
-    const std::vector<float> scale(channel_period, sign), offset(channel_period, 256 * sign);
-    for (const auto& kernels : all_kernels()) {
-      std::vector<std::uint16_t> halves(bytes.size());
-      kernels.to_bfloat(bytes.data(), bytes.size(), scale.data(), offset.data(),
-                        reinterpret_cast<std::byte*>(halves.data()));
-      for (std::size_t i = 0; i < bytes.size(); ++i)
-        EXPECT_EQ(std::bit_cast<float>(static_cast<std::uint32_t>(halves[i]) << 16),
-                  slow_bfloat(sign * static_cast<float>(256 + bytes[i])));
-    }
-  }
-}
-
-TEST(AugmentKernels, MirrorPixelsOfAnySize) {
-  const ImageSet bytes = random_images(1, 4, 1, 50);
-  for (const auto& kernels : all_kernels())
-    for (int channels = 1; channels <= 4; ++channels)
-      for (std::size_t pixels = 1; pixels <= 50; ++pixels) {
-        const auto step = static_cast<std::size_t>(channels);
-        std::vector<std::uint8_t> mirrored(pixels * step), expected(pixels * step);
-        for (std::size_t i = 0; i < pixels; ++i)
-          for (std::size_t c = 0; c < step; ++c) expected[i * step + c] = bytes.pixels[(pixels - 1 - i) * step + c];
-        kernels.mirror(bytes.pixels.data(), pixels, channels, mirrored.data());
-        EXPECT_EQ(mirrored, expected);
-      }
-}
-
-TEST(Normalisation, IsThatOfTheDefinition) {
-  ImageSet images = random_images(5, 3, 6, 7);
-  for (std::size_t i = 1; i < images.pixels.size(); i += 3) images.pixels[i] = 51;  // green does not vary
-  for (std::size_t i = 2; i < images.pixels.size(); i += 3) images.pixels[i] /= 2;
-  const Normalisation measured = measure_normalisation(images, 1);
-  ASSERT_EQ(measured.mean.size(), 3U);
-  ASSERT_EQ(measured.deviation.size(), 3U);
-  for (std::size_t c = 0; c < 3; ++c) {
-    double sum = 0, squares = 0;
-    constexpr int pixels = 5 * 6 * 7;
-    for (std::size_t i = c; i < images.pixels.size(); i += 3) sum += images.pixels[i] / 255.0;
-    for (std::size_t i = c; i < images.pixels.size(); i += 3)
-      squares += std::pow(images.pixels[i] / 255.0 - sum / pixels, 2);
-    EXPECT_NEAR(measured.mean[c], sum / pixels, 1e-7);
-    EXPECT_NEAR(measured.deviation[c], c == 1 ? 1 : std::sqrt(squares / pixels), 1e-7);
-  }
-}
-
-TEST(Normalisation, TwoValuesThatHardlyVaryAreStillMeasured) {
-  ImageSet images = random_images(100, 1, 10, 10);
-  std::fill(images.pixels.begin(), images.pixels.end(), std::uint8_t{255});
-  images.pixels[5000] = 254;
-  EXPECT_NEAR(measure_normalisation(images, 1).deviation[0], 0.01 / 255, 1e-8);
-}
-
-TEST(Normalisation, IsTheSameOnAnyNumberOfThreads) {
-  ImageSet images = black_images(300, 3, 64, 64);
-  for (std::size_t i = 0; i < images.pixels.size(); ++i) images.pixels[i] = static_cast<std::uint8_t>(i * i >> 7);
-  const Normalisation one = measure_normalisation(images, 1);
-  for (const int threads : {2, 5}) {
-    EXPECT_EQ(measure_normalisation(images, threads).mean, one.mean);
-    EXPECT_EQ(measure_normalisation(images, threads).deviation, one.deviation);
-  }
-}
-
-TEST(Normalisation, NeedsAnImage) {
-  const ImageSet none = black_images(0, 1, 2, 2);
-  EXPECT_EQ(user_error([&] { measure_normalisation(none, 1); }),
-            "there are no images to measure mean and deviation of; give at least one");
 }
 
 }  // namespace

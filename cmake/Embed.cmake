@@ -1,0 +1,12 @@
+# embed_toml(FOLDER RESULT): the files FOLDER/*.toml as rows {"name", R"toml(text)toml"} of a C++ table.
+function(embed_toml FOLDER RESULT)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${FOLDER}/*.toml)
+  set(rows "")
+  foreach(file ${files})
+    cmake_path(GET file STEM LAST_ONLY name)
+    file(READ ${file} text)
+    string(APPEND rows "      {\"${name}\", R\"toml(${text})toml\"},\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  endforeach()
+  set(${RESULT} "${rows}" PARENT_SCOPE)
+endfunction()

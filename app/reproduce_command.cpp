@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -17,6 +18,7 @@
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
 #include "regroup/core/parallel.h"
+#include "regroup/data/dataset.h"
 #include "regroup/report/text_table.h"
 #include "regroup/reproduce/estimate.h"
 #include "regroup/reproduce/results.h"
@@ -97,6 +99,34 @@ void print_plan(const std::vector<PlannedRun>& plan, const RunnerOptions& option
              options.jobs);
 }
 
+/// The runs whose data is there. What is missing is told once a dataset, before anything starts.
+std::vector<PlannedRun> with_data(const std::vector<PlannedRun>& plan, const RunnerOptions& options) {
+  std::map<std::string, std::string> reasons;  // by dataset and folder; empty: it can be loaded
+  std::map<std::string, int> left_out;         // by reason
+  std::vector<PlannedRun> kept;
+  for (const PlannedRun& run : plan) {
+    const Settings settings = options.settings_of(run);
+    const std::string data = settings.text("data"), folder = settings.text("data-dir");
+    const auto [reason, is_new] = reasons.try_emplace(data + "\n" + folder);
+    const bool names_files = data.find(':') != std::string::npos;  // loading takes long: the run itself will tell
+    if (is_new && !names_files) {
+      try {
+        load_dataset(data, {.data_dir = folder.empty() ? std::nullopt : std::optional<fs::path>(folder)});
+      } catch (const UserError& error) {
+        reason->second = error.what();
+      }
+    }
+    if (reason->second.empty())
+      kept.push_back(run);
+    else
+      ++left_out[reason->second];
+  }
+  if (kept.empty()) throw UserError(left_out.begin()->first);
+  for (const auto& [reason, runs] : left_out)
+    fmt::print(stderr, "{} left out: {}\n", runs == 1 ? "1 run is" : fmt::format("{} runs are", runs), reason);
+  return kept;
+}
+
 /// A folder holds runs of one scale, so that a page never mixes two.
 void claim_folder(const fs::path& folder, const Scale& scale) {
   const fs::path file = folder / "scale.txt";
@@ -140,8 +170,8 @@ void run_reproduce(const ReproduceFlags& flags) {
   std::vector<Grid> grids;
   std::vector<std::string> texts;
   for (const std::string& name : wanted_tables(flags.tables)) grids.push_back(find_grid(name, &texts.emplace_back()));
-  const auto plan = plan_runs(grids, scale, flags.narrowing);
-  if (plan.empty()) throw UserError("there is nothing to run: the methods of what was asked for are not built yet");
+  const auto wanted = plan_runs(grids, scale, flags.narrowing);
+  if (wanted.empty()) throw UserError("there is nothing to run: the methods of what was asked for are not built yet");
 
   RunnerOptions options;
   options.folder = {flags.output ? *flags.output : "runs/reproduce-" + scale.name};
@@ -152,6 +182,7 @@ void run_reproduce(const ReproduceFlags& flags) {
       fmt::format("{}", flags.threads > 0 ? flags.threads : std::max(1, hardware_threads() / flags.jobs))};
   options.jobs = flags.jobs;
   options.stop = &stop_requested();
+  const auto plan = with_data(wanted, options);
   if (flags.dry_run) return print_plan(plan, options);
 
   claim_folder(options.folder.path, scale);
@@ -167,6 +198,8 @@ void run_reproduce(const ReproduceFlags& flags) {
     console.say("Stopped and saved. Go on by the same command.");
   else if (report.failed > 0)
     throw UserError("some runs failed; the same command tries them again");
+  else if (plan.size() < wanted.size())
+    throw UserError("some runs were left out for want of their data; --data narrows what is asked for");
 }
 
 std::string footer() {

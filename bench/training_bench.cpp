@@ -21,13 +21,13 @@ namespace {
 
 constexpr int classes = 10, image_count = 50'000, batch_size = 128;
 
-ImageSet make_images() {
+ImageSet make_images(int count) {
   ImageSet images;
-  images.count = image_count;
+  images.count = count;
   images.channels = 3;
   images.height = images.width = 32;
-  images.pixels.resize(images.image_bytes() * image_count);
-  images.labels.resize(image_count);
+  images.pixels.resize(images.image_bytes() * static_cast<std::size_t>(count));
+  images.labels.resize(static_cast<std::size_t>(count));
   Stream stream(1, Purpose::synthetic);
   for (auto& pixel : images.pixels) pixel = static_cast<std::uint8_t>(stream());
   for (auto& label : images.labels) label = static_cast<std::int32_t>(stream.below(classes));
@@ -38,8 +38,7 @@ ImageSet make_images() {
 class Training {
  public:
   Training(const ImageSet& images, const std::string& method, int width, Precision precision)
-      : settings_(run_settings(
-            {{"method", method}, {"width", fmt::format("{}", width)}, {"ema", method == "ce" ? "0" : "0.999"}})),
+      : settings_(settings_for(method, width)),
         context_(settings_, samples_of(images), at::kCPU, precision, hardware_threads()),
         method_(method_named(method).make(context_)) {
     begin_epoch();
@@ -75,10 +74,37 @@ class Training {
     return method_->own_seconds() - before;
   }
 
+  /// Seconds of a whole epoch, with what the method does at its start.
+  double run_epoch() {
+    return seconds([&] {
+      method_->begin_epoch(epoch_);
+      const auto plans = method_->plan(epoch_);
+      const std::size_t steps = method_->steps(plans);
+      std::vector<std::unique_ptr<Loader>> loaders;
+      for (const BatchPlan& plan : plans)
+        loaders.push_back(std::make_unique<Loader>(context_.augmenter(), plan, 0, steps));
+      std::vector<TensorBatch> batches(plans.size());
+      for (std::size_t step = 0; step < steps; ++step) {
+        for (std::size_t i = 0; i < loaders.size(); ++i) batches[i] = context_.to_device(*loaders[i]->next());
+        method_->set_rate({epoch_, 1000, step, steps});
+        method_->step(batches);
+      }
+      method_->end_epoch(epoch_++);
+    });
+  }
+
   double own_seconds() const { return method_->own_seconds(); }
   double flops_a_step() { return 3 * 2 * batch_size * method_->learners().front()->model().multiply_adds; }
 
  private:
+  static Settings settings_for(const std::string& method, int width) {
+    std::vector<std::pair<std::string, std::string>> values{
+        {"method", method}, {"model", "resnet18"}, {"width", fmt::format("{}", width)}};
+    if (method == "ce") values.emplace_back("ema", "0");
+    if (method == "rml-semi") values.emplace_back("warmup-epochs", "1");
+    return run_settings(values);
+  }
+
   static TrainingSet samples_of(const ImageSet& images) {
     TrainingSet samples;
     samples.images = &images;
@@ -149,17 +175,28 @@ void bench_width(Figures& figures, PyTorchProcess& pytorch, const ImageSet& imag
   figures["rml_share." + w] = median_of(share);
 }
 
+/// An epoch of the second phase of RML-Semi over one of cross-entropy.
+double semi_over_ce(Precision precision) {
+  const ImageSet images = make_images(40 * batch_size);
+  Training ce(images, "ce", 16, precision), semi(images, "rml-semi", 16, precision);
+  semi.run_epoch();  // plain RML
+  return time_ratio(
+      3, [&] { return semi.run_epoch(); }, [&] { return ce.run_epoch(); });
+}
+
 }  // namespace
 
 void bench_training(Figures& figures) {
   set_engine_threads(hardware_threads());
   keep_memory();
-  const ImageSet images = make_images();
+  const ImageSet images = make_images(image_count);
   PyTorchProcess pytorch;
   pytorch.ask(fmt::format("threads {}", hardware_threads()));
   const Precision precision = choose_precision("auto", at::kCPU);
   bench_width(figures, pytorch, images, 16, precision, 12, 5);
   bench_width(figures, pytorch, images, 64, precision, 2, 3);
+
+  figures["semi_over_ce"] = semi_over_ce(precision);
 
   Training fp32(images, "ce", 16, Precision::fp32), bf16(images, "ce", 16, Precision::bf16);
   // A processor without bf16 takes ten times as long for it: few steps.

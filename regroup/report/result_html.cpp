@@ -49,11 +49,11 @@ std::string figure_cell(const ResultCell& cell, bool is_best, bool is_paper_best
   return fmt::format("<td{}>{}</td>", cell.ours ? "" : " class=\"missing\"", text);
 }
 
-std::string figures(const ResultBlock& block, const std::string& reference, const Remarks& remarks) {
+std::string figures(const ResultBlock& block, const Remarks& remarks) {
   const BestCells best = best_cells(block);
   std::string rows;
   for (std::size_t row = 0; row < block.rows.size(); ++row) {
-    rows += row_start(block.rows[row], reference);
+    rows += row_start(block.rows[row], block.reference);
     for (std::size_t column = 0; column < block.columns.size(); ++column) {
       rows += figure_cell(block.rows[row].cells[column], best.ours[row][column], best.paper[row][column], remarks);
     }
@@ -89,11 +89,11 @@ std::string html_table(const ResultTable& table) {
   text += paragraph("caption", table.caption) + paragraph("scale", table.scale);
   if (!table.blocks.empty()) text += paragraph("legend", legend(table, "below it in small print"));
   for (const ResultBlock& block : table.blocks) {
-    const std::string reference = reference_of(table, block);
     if (!block.label.empty()) text += fmt::format("<h3>{}</h3>\n", escaped(block.label));
-    text += figures(block, reference, remarks);
+    text += figures(block, remarks);
     const ResultBlock compared = rows_with_differences(block);
-    if (!compared.rows.empty()) text += paragraph("legend", difference_heading(reference)) + differences(compared);
+    if (!compared.rows.empty())
+      text += paragraph("legend", difference_heading(block.reference)) + differences(compared);
   }
   for (std::size_t i = 0; i < remarks.texts().size(); ++i) {
     text +=

@@ -183,8 +183,8 @@ std::string latex_table(const ResultTable& table) {
     const ResultBlock compared = rows_with_differences(block);
     if (compared.rows.empty()) continue;
     if (!compared_content.empty()) compared_content += gap;
-    compared_content += fmt::format("{}\n\\par\\smallskip\n{}", escaped(difference_heading(reference_of(table, block))),
-                                    differences(compared));
+    compared_content +=
+        fmt::format("{}\n\\par\\smallskip\n{}", escaped(difference_heading(block.reference)), differences(compared));
   }
   std::vector<std::string> below;
   for (std::size_t i = 0; i < remarks.texts().size(); ++i)

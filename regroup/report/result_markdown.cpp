@@ -90,7 +90,7 @@ std::string markdown_table(const ResultTable& table) {
     text += fmt::format("\n{}", figures(block, remarks));
     const ResultBlock compared = rows_with_differences(block);
     if (compared.rows.empty()) continue;
-    paragraph(difference_heading(reference_of(table, block)));
+    paragraph(difference_heading(block.reference));
     text += fmt::format("\n{}", differences(compared));
   }
   for (std::size_t i = 0; i < remarks.texts().size(); ++i)

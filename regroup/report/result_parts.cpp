@@ -101,10 +101,6 @@ std::string legend(const ResultTable& table, std::string_view place) {
   return fmt::format("Ours is mean \u00b1 standard deviation{}{}. Bold: the best of its column.", seeds, paper);
 }
 
-std::string reference_of(const ResultTable& table, const ResultBlock& block) {
-  return block.reference.empty() ? table.reference : block.reference;
-}
-
 std::string difference_heading(const std::string& reference) {
   return fmt::format(
       "Difference to {} in points, with its 95 % interval. Bold: beyond chance, the interval leaves out 0.", reference);

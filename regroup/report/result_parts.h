@@ -31,9 +31,6 @@ std::string anchor(std::string_view id);
 /// How the figures are to be read. `place` is where the paper's stand, for instance "in brackets".
 std::string legend(const ResultTable& table, std::string_view place);
 
-/// The row that differences in this block are to.
-std::string reference_of(const ResultTable& table, const ResultBlock& block);
-
 /// "Difference to RML in points, with its 95 % interval. Bold: beyond chance, the interval leaves out 0."
 std::string difference_heading(const std::string& reference);
 

@@ -47,7 +47,7 @@ struct ResultBlock {
   std::string label;  ///< for instance "CIFAR-10"
   std::vector<ResultColumn> columns;
   std::vector<ResultRow> rows;
-  std::string reference;  ///< the row that differences are to; empty: the table's
+  std::string reference;  ///< the row that differences are to
 };
 
 struct ResultTable {
@@ -55,9 +55,8 @@ struct ResultTable {
   std::string title;    ///< for instance "Table 1"
   std::string caption;  ///< a sentence about what it shows, in words of our own
   std::vector<std::string> notes;
-  std::string scale;      ///< a sentence about how large our runs were
-  std::string reference;  ///< the row that differences are to
-  int seeds = 0;          ///< asked for; a cell with fewer is marked. 0: none is
+  std::string scale;  ///< a sentence about how large our runs were
+  int seeds = 0;      ///< asked for; a cell with fewer is marked. 0: none is
   std::vector<ResultBlock> blocks;
 };
 

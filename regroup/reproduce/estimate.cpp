@@ -61,12 +61,7 @@ std::vector<RunEstimate> estimate_runs(const std::vector<PlannedRun>& plan, cons
   for (const PlannedRun& run : plan) {
     const std::string kind = run_kind(run.settings);
     const auto epochs = static_cast<double>(run.settings.integer("epochs"));
-    if (!per_epoch.contains(kind)) {
-      Settings settings = run.settings;
-      if (!options.data_dir.empty() && settings.text("data-dir").empty())
-        settings.set("data-dir", options.data_dir, "--data-dir");
-      per_epoch[kind] = measured_seconds(settings) / epochs;
-    }
+    if (!per_epoch.contains(kind)) per_epoch[kind] = measured_seconds(options.settings_of(run)) / epochs;
     estimates.push_back({per_epoch[kind] * epochs, finished[kind]});
   }
   return estimates;

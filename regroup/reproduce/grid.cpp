@@ -154,9 +154,10 @@ GridRow row_of(Section section) {
   return row;
 }
 
-GridBlock block_of(Section section, const std::string& name) {
+GridBlock block_of(Section section, const std::string& name, const std::string& reference) {
   GridBlock block;
   block.label = section.needed_text("label");
+  block.reference = section.text("reference", reference);
   block.values = section.settings("settings");
   for (Section& column : section.sections("columns")) block.columns.push_back(column_of(column));
   for (Section& row : section.sections("rows")) block.rows.push_back(row_of(row));
@@ -164,6 +165,10 @@ GridBlock block_of(Section section, const std::string& name) {
   const std::string place = fmt::format("{}, block {}", name, block.label);
   if (block.columns.empty() || block.rows.empty())
     throw UserError(fmt::format("{}: needs columns = [...] and rows = [...]", place));
+  if (block.reference.empty()) block.reference = block.rows.back().label;
+  if (std::none_of(block.rows.begin(), block.rows.end(),
+                   [&](const GridRow& row) { return row.label == block.reference; }))
+    throw UserError(fmt::format("{}: reference: no row is called '{}'", place, block.reference));
   for (const GridRow& row : block.rows) {
     if (!row.paper.empty() && row.paper.size() != block.columns.size())
       throw UserError(fmt::format("{}: row {} has {} figures of the paper for {} columns", place, row.label,
@@ -198,16 +203,15 @@ Grid parse_grid(std::string_view toml, const std::string& name) {
   grid.title = section.text("title", name);
   grid.caption = section.text("caption");
   grid.source = section.text("source");
-  grid.reference = section.text("reference");
+  const std::string reference = section.text("reference");
   grid.notes = section.texts("notes");
   grid.seeds = section.count("seeds", 1);
   grid.values = section.settings("settings");
   for (const std::string& word : section.texts("show")) grid.shown.push_back(shown_of(word, name));
   if (grid.shown.empty()) grid.shown.push_back(Shown::accuracy);
-  for (Section& block : section.sections("block")) grid.blocks.push_back(block_of(block, name));
+  for (Section& block : section.sections("block")) grid.blocks.push_back(block_of(block, name, reference));
   section.nothing_else();
   if (grid.blocks.empty()) throw UserError(fmt::format("{}: has no [[block]]", name));
-  if (grid.reference.empty()) grid.reference = grid.blocks.front().rows.back().label;
   return grid;
 }
 

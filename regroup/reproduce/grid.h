@@ -14,8 +14,8 @@ namespace regroup {
 //
 //   title = "My comparison"
 //   seeds = 3
-//   reference = "RML"                        # the row that differences are against; the last one by default
-//   settings = { data = "fashion-mnist" }    # of every run, as regroup train names them
+//   reference = "RML"                        # the row that differences are to; a block may have another; the last one
+//   by default settings = { data = "fashion-mnist" }    # of every run, as regroup train names them
 //
 //   [[block]]
 //   label = "Fashion-MNIST"
@@ -42,6 +42,7 @@ struct GridRow {
 
 struct GridBlock {
   std::string label;
+  std::string reference;  ///< the row that differences are to
   std::vector<GivenValue> values;
   std::vector<GridColumn> columns;
   std::vector<GridRow> rows;
@@ -57,7 +58,7 @@ enum class Shown {
 
 struct Grid {
   std::string name;  ///< table1
-  std::string title, caption, source, reference;
+  std::string title, caption, source;
   std::vector<std::string> notes;
   std::vector<Shown> shown;
   std::int64_t seeds = 1;

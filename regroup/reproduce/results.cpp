@@ -91,7 +91,6 @@ class GridResults {
     table.notes = grid_.notes;
     if (!grid_.source.empty()) table.notes.insert(table.notes.begin(), "The paper's figures: " + grid_.source + ".");
     table.scale = fmt::format("Our runs are of scale {}: {}.", scale_.name, scale_.description);
-    table.reference = grid_.reference;
     return table;
   }
 
@@ -101,6 +100,7 @@ class GridResults {
     for (const GridBlock& block : grid_.blocks) {
       ResultBlock& result = table.blocks.emplace_back();
       result.label = block.label;
+      result.reference = block.reference;
       for (const GridColumn& column : block.columns) result.columns.push_back({column.group, column.label});
       for (const GridRow& row : block.rows) {
         ResultRow& filled = result.rows.emplace_back(ResultRow{row.label, {}});
@@ -119,12 +119,12 @@ class GridResults {
     for (std::size_t b = 0; b < grid_.blocks.size(); ++b) {
       const GridBlock& block = grid_.blocks[b];
       const auto reference = std::find_if(block.rows.begin(), block.rows.end(),
-                                          [&](const GridRow& row) { return row.label == grid_.reference; });
+                                          [&](const GridRow& row) { return row.label == block.reference; });
       for (std::size_t r = 0; r < block.rows.size(); ++r)
         for (std::size_t c = 0; c < block.columns.size(); ++c) {
           ResultCell& cell = table.blocks[b].rows[r].cells[c];
           if (!block.rows[r].paper.empty()) cell.paper = block.rows[r].paper[c];
-          if (reference != block.rows.end() && &*reference != &block.rows[r])
+          if (&*reference != &block.rows[r])
             cell.difference = difference(at(block.rows[r], block.columns[c]), at(*reference, block.columns[c]));
         }
     }
@@ -139,6 +139,7 @@ class GridResults {
     for (const GridBlock& block : grid_.blocks) {
       ResultBlock& result = table.blocks.emplace_back();
       result.label = block.label;
+      result.reference = block.reference;
       for (const GridColumn& column : block.columns) {
         result.columns.push_back({column.label, "minutes (the paper: hours)", true});
         result.columns.push_back({column.label, "memory, GB", true});

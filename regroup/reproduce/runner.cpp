@@ -142,9 +142,7 @@ class Runner {
       // Nothing was learnt yet.
       fs::remove_all(folder.run(planned.name));
       fs::remove(folder.log(planned.name));
-      Settings settings = planned.settings;
-      if (!options_.data_dir.empty() && settings.text("data-dir").empty())
-        settings.set("data-dir", fs::absolute(options_.data_dir).string(), "--data-dir");
+      Settings settings = options_.settings_of(planned);
       if (!planned.after.empty())
         settings.set("init-weights", (folder.run(planned.after) / "last" / "model.safetensors").string(), "after");
       write_file(folder.config(planned.name), config_text(settings));
@@ -269,6 +267,13 @@ RunState GridFolder::state(const std::string& name) const {
     state.reason = last_line(failure(name));
   }
   return state;
+}
+
+Settings RunnerOptions::settings_of(const PlannedRun& run) const {
+  Settings settings = run.settings;
+  if (!data_dir.empty() && settings.text("data-dir").empty())
+    settings.set("data-dir", fs::absolute(data_dir).string(), "--data-dir");
+  return settings;
 }
 
 GridReport run_plan(const std::vector<PlannedRun>& plan, const RunnerOptions& options, GridObserver& observer) {

@@ -57,6 +57,9 @@ struct RunnerOptions {
   std::vector<std::string> machine_flags;  ///< of every run: --threads, --device
   int jobs = 1;
   const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the runs save what they have and end
+
+  /// The settings of a run as they are here, with the place of its data.
+  Settings settings_of(const PlannedRun& run) const;
 };
 
 /// Does all runs that are not done yet, and returns when each is done or has failed, whoever did it, or when it was

@@ -89,6 +89,23 @@ grep -q 'FAILED fashion-mnist-none-ce-.*nowhere.csv' said || fail "the failure i
 grep -q 'failed: .*nowhere.csv' failing/tables/failing.md || fail "the failure is not in the table: $(cat failing/tables/failing.md)"
 [ "$(ls -d failing/runs/*/summary.json | wc -l)" = 1 ] || fail 'the rest did not go on'
 
+# Data that is missing is told once, before anything starts; runs with other data go on.
+mkdir empty
+status=0
+regroup reproduce grid.toml --scale paper --data-dir empty --output missing 2> said || status=$?
+[ $status = 2 ] && [ "$(wc -l < said)" = 1 ] && [ ! -e missing ] || fail "missing data: exit code $status, $(cat said)"
+cat >> failing.toml <<'END'
+[[block]]
+label = "C"
+settings = { data = "cifar10" }
+columns = [{ label = "c" }]
+rows = [{ label = "CE", method = "ce" }]
+END
+status=0
+regroup reproduce failing.toml --noise good,c --scale paper --data-dir data --threads 1 --output failing 2> said || status=$?
+[ $status = 2 ] && [ "$(grep -c '^1 run is left out: .*cifar' said)" = 1 ] || fail "some missing data: exit code $status, $(cat said)"
+grep -q '0 of 1 runs done' failing/tables/failing.md || fail "what is missing is not in the table: $(cat failing/tables/failing.md)"
+
 # Another scale does not go into the same folder; names that fit nothing are mistakes.
 ! regroup reproduce grid.toml --scale smoke --data-dir data --output whole 2> said || fail 'two scales in one folder'
 grep -q 'holds results of --scale paper' said || fail "$(cat said)"

@@ -21,10 +21,10 @@ inline ResultTable small_table() {
   table.caption = "Test accuracy (%)";
   table.notes = {"The paper disagrees with itself."};
   table.scale = "Scale: 2 epochs of 100 images.";
-  table.reference = "RML";
   table.seeds = 3;
   ResultBlock block;
   block.label = "CIFAR-10";
+  block.reference = "RML";
   block.columns = {{"Symmetric", "0.2", false}, {"Symmetric", "0.5", false}, {"Pairflip", "0.45", false}};
   block.rows = {
       {"CE",
@@ -50,11 +50,11 @@ inline ResultTable hostile_table() {
       "[x]*<script>alert(1)</script>\" onmouseover=\"x &amp; ' ]]> \\input{/etc/passwd} $ % # _ ^ ~ { } -- | `\n\n\x1b"
       "\xff \u00e9 \u00fe \u732b";
   ResultTable table = small_table();
-  table.title = table.caption = table.scale = table.reference = hostile;
+  table.title = table.caption = table.scale = hostile;
   table.id = "../\"><script>";
   table.notes = {hostile};
   ResultBlock& block = table.blocks[0];
-  block.label = hostile;
+  block.label = block.reference = hostile;
   for (ResultColumn& column : block.columns) column.group = column.label = hostile;
   for (ResultRow& row : block.rows) {
     row.label = hostile;

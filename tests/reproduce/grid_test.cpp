@@ -37,7 +37,7 @@ TEST(Grid, IsReadFromToml) {
   const Grid grid = parse_grid(small, "g");
   EXPECT_EQ(grid.title, "Small");
   EXPECT_EQ(grid.seeds, 2);
-  EXPECT_EQ(grid.reference, "RML") << "the last row, since none was named";
+  EXPECT_EQ(grid.blocks[0].reference, "RML") << "the last row, since none was named";
   ASSERT_EQ(grid.shown, std::vector{Shown::accuracy});
   ASSERT_EQ(grid.blocks.size(), 1U);
   const GridBlock& block = grid.blocks.front();
@@ -46,6 +46,14 @@ TEST(Grid, IsReadFromToml) {
   EXPECT_EQ(block.columns[1].id, "none");
   EXPECT_EQ(block.rows[0].paper, (std::vector<std::string>{"1.0 ± 0.1", "2.0"}));
   EXPECT_EQ(block.rows[1].after, "ce");
+}
+
+TEST(Grid, ComparesWithTheRowThatIsNamed) {
+  EXPECT_EQ(parse_grid(with("seeds = 2", "reference = \"CE\""), "g").blocks[0].reference, "CE");
+  EXPECT_EQ(parse_grid(with("label = \"Fashion-MNIST\"", "label = \"F\"\nreference = \"CE\""), "g").blocks[0].reference,
+            "CE");
+  EXPECT_EQ(message(with("seeds = 2", "reference = \"PES\"")),
+            "g, block Fashion-MNIST: reference: no row is called 'PES'");
 }
 
 TEST(Grid, SaysWhereItIsWrong) {

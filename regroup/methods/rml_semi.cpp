@@ -170,6 +170,8 @@ class RmlSemi : public Rml {
     if (without > 0 && labelled() > 0)
       context().say(fmt::format("epoch {}: {} of {} classes have no labelled sample; their images are guessed",
                                 epoch + 1, without, samples.classes));
+    if (labelled() == kept_.size())
+      context().say(fmt::format("epoch {}: every label agrees with both models; none is guessed", epoch + 1));
   }
 
   /// Theta's predictions for the views, as it trains, their mean sharpened.

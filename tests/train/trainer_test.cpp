@@ -150,13 +150,14 @@ TEST_F(Train, RmlSemiLearnsWhatCrossEntropyGetsWrong) {
   EXPECT_TRUE(std::isnan(result.rows.front().value("labelled"))) << "in the first epochs nothing is decided";
 }
 
+class Listener : public Observer {
+ public:
+  void message(const std::string& sentence) override { said += sentence + "\n"; }
+  std::string said;
+};
+
 /// Labels that the network cannot know yet: some classes, or all, have no labelled sample.
 TEST_F(Train, RmlSemiGoesOnWithoutLabels) {
-  class Listener : public Observer {
-   public:
-    void message(const std::string& sentence) override { said += sentence + "\n"; }
-    std::string said;
-  };
   Listener listener;
   const TrainResult result =
       train(settings({{"method", "rml-semi"}, {"k", "4"}, {"lr", "1e-9"}, {"min-lr", "0"}, {"noise", "symmetric:1"}}),
@@ -165,6 +166,30 @@ TEST_F(Train, RmlSemiGoesOnWithoutLabels) {
   EXPECT_TRUE(listener.said.find("classes have no labelled sample") != std::string::npos ||
               listener.said.find("no label agrees with both models") != std::string::npos)
       << listener.said;
+}
+
+/// Everything is labelled, or all but less than a batch holds.
+TEST_F(Train, RmlSemiGoesOnWithFewUnlabelled) {
+  for (const int unlabelled : {0, 3}) {
+    SCOPED_TRACE(unlabelled);
+    std::string trusted;
+    for (int i = 0; i < 180 - unlabelled; ++i) trusted += fmt::format("{}\n", i);
+    Listener listener;
+    const TrainResult result = train(settings({{"method", "rml-semi"},
+                                               {"k", "4"},
+                                               {"val-split", "0"},
+                                               {"lr", "1e-9"},
+                                               {"min-lr", "0"},
+                                               {"noise", "symmetric:1"},
+                                               {"trusted", folder_.write("trusted.txt", trusted).string()}}),
+                                     {}, listener);
+    ASSERT_TRUE(result.finished);
+    const EpochMetrics& last = result.rows.back();
+    EXPECT_GE(last.value("labelled"), 180 - unlabelled);
+    EXPECT_GT(last.value("loss_labelled"), 0);
+    EXPECT_EQ(last.value("loss_unlabelled") > 0, last.value("labelled") < 180);
+    EXPECT_EQ(listener.said.find("none is guessed") != std::string::npos, last.value("labelled") == 180);
+  }
 }
 
 TEST_F(Train, TrustedSamplesKeepTheirWeight) {

@@ -17,7 +17,8 @@ namespace regroup {
 namespace {
 
 /// The paper's lengths as shares of its 400 epochs, for runs of another length.
-constexpr double paper_epochs = 400, paper_warmup = 50, paper_ramp = 16;
+constexpr double paper_epochs = 400, paper_ramp = 16;
+constexpr double paper_warmup(int classes) { return classes < 100 ? 50 : 35; }
 constexpr int views = 2;
 
 class RmlSemi : public Rml {
@@ -27,7 +28,9 @@ class RmlSemi : public Rml {
     const Settings& settings = context.settings();
     const auto epochs = static_cast<double>(settings.integer("epochs"));
     warmup_ = static_cast<int>(settings.integer("warmup-epochs"));
-    if (warmup_ == 0) warmup_ = std::max(1, static_cast<int>(std::lround(epochs * paper_warmup / paper_epochs)));
+    if (warmup_ == 0)
+      warmup_ =
+          std::max(1, static_cast<int>(std::lround(epochs * paper_warmup(context.samples().classes) / paper_epochs)));
     ramp_ = static_cast<double>(settings.integer("ramp-epochs"));
     if (ramp_ == 0) ramp_ = epochs * paper_ramp / paper_epochs;
   }
@@ -198,7 +201,8 @@ MethodInfo rml_semi_method() {
   std::vector<SettingInfo> settings = rml_settings();
   settings.insert(
       settings.end(),
-      {{"warmup-epochs", group, std::int64_t{0}, "Epochs of plain RML before; 0: an eighth of the run", 0, 1e6},
+      {{"warmup-epochs", group, std::int64_t{0},
+        "Epochs of plain RML before; 0: an eighth of the run, 9 % with 100 classes or more", 0, 1e6},
        {"ramp-epochs", group, std::int64_t{0}, "Epochs in which lambda-u rises to its value; 0: 4 % of the run", 0,
         1e6},
        {"lambda-u", group, 15.0, "Weight of the loss of unlabelled samples", 0, 1e4},

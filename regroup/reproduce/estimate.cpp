@@ -11,33 +11,43 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Times some steps and asks the run to stop. The first step, which is slower, does not count.
+/// Times steps from the end of the first, which is slower, and asks the run to stop after the last.
 class Stopwatch : public Observer {
  public:
-  std::atomic<bool> enough = false;
+  explicit Stopwatch(int steps) : steps_(steps) {}
 
   void step_done(const StepReport&) override {
-    if (steps_++ == 0) start_ = Clock::now();
+    if (done_++ == 0) start_ = Clock::now();
     seconds_ = std::chrono::duration<double>(Clock::now() - start_).count();
-    if (steps_ > 3 && seconds_ > 2) enough = true;
+    if (done_ == steps_) enough = true;
   }
-  void epoch_done(const EpochMetrics&) override { enough = true; }
 
-  double seconds_a_step() const { return steps_ > 1 ? seconds_ / (steps_ - 1) : 0; }
+  double seconds_a_step() const { return done_ > 1 ? seconds_ / (done_ - 1) : 0; }
+
+  std::atomic<bool> enough = false;
 
  private:
-  int steps_ = 0;
+  int steps_, done_ = 0;
   double seconds_ = 0;
   Clock::time_point start_;
 };
 
-/// From the time of some steps: an image that is only predicted costs a third of one that is learnt from.
+/// From a run of the same shape that has one batch an epoch: phases that are shares of a run have their share of it. An
+/// image that is only predicted costs a third of one that is learnt from.
 double measured_seconds(const Settings& settings) {
-  Stopwatch stopwatch;
+  constexpr int small_epochs = 8;
+  const std::int64_t batch_size = settings.integer("batch-size");
+  Settings small = settings;
+  small.set("epochs", std::int64_t{small_epochs}, "estimate");
+  small.set("limit", batch_size, "estimate");
+  small.set("val-split", 0.0, "estimate");
+  small.set("eval-every", std::int64_t{small_epochs}, "estimate");
+  Stopwatch stopwatch(small_epochs);
+  train(small, {{}, false, &stopwatch.enough}, stopwatch);
+
   Observer silent;
   const RunData data = load_run_data(settings, static_cast<int>(settings.integer("threads")), silent);
-  train(settings, {{}, false, &stopwatch.enough}, stopwatch);
-  const double per_image = stopwatch.seconds_a_step() / static_cast<double>(settings.integer("batch-size"));
+  const double per_image = stopwatch.seconds_a_step() / static_cast<double>(batch_size);
   const auto epochs = static_cast<double>(settings.integer("epochs"));
   const double evaluations = std::max(1.0, epochs / static_cast<double>(settings.integer("eval-every")));
   const double predictors = settings.number("ema") > 0 ? 2 : 1;

@@ -10,7 +10,7 @@ namespace regroup {
 /// How long a run takes here.
 struct RunEstimate {
   double seconds = 0;     ///< of the whole run
-  bool measured = false;  ///< on a finished run of the same kind, and not on its first steps
+  bool measured = false;  ///< on a finished run of the same kind, and not on a few steps
 };
 
 /// What the runs of a plan take on this machine, in their order. Runs of one kind (method, network, data) share an

@@ -2,48 +2,36 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli.h"
 #include "regroup/core/error.h"
 #include "regroup/report/text_table.h"
+#include "regroup/train/checkpoint.h"
 #include "regroup/train/run_settings.h"
 
 namespace regroup {
 namespace {
 
-std::string percent(const nlohmann::json& value) {
-  return value.is_number() ? fmt::format("{:.2f}", 100 * value.get<double>()) : "";
-}
-
-/// How far a run is that has no summary yet.
-std::string state_of(const std::filesystem::path& run, std::int64_t epochs) {
-  std::ifstream in(run / "last" / "progress.json");
-  const auto progress = nlohmann::json::parse(in, nullptr, false);
-  if (!progress.is_object() || !progress.contains("epoch") || !progress["epoch"].is_number_integer()) return "broken";
-  return fmt::format("{}/{} epochs", progress["epoch"].get<std::int64_t>(), epochs);
-}
+std::string percent(double value) { return std::isnan(value) ? "" : fmt::format("{:.2f}", 100 * value); }
 
 std::vector<std::string> row_of(const std::filesystem::path& run) {
   const Settings settings = resolve_settings({read_config((run / "config.toml").string())});
   std::vector<std::string> row{run.string(),           settings.text("method"),
                                settings.text("data"),  settings.text("noise"),
                                settings.text("model"), fmt::format("{}", settings.integer("seed"))};
-  std::ifstream in(run / "summary.json");
-  const auto summary = nlohmann::json::parse(in, nullptr, false);
-  if (!summary.is_object() || !summary.contains("predictors") || !summary.contains("primary")) {
-    row.push_back(state_of(run, settings.integer("epochs")));
+  if (!std::filesystem::exists(run / "summary.json")) {
+    row.push_back(fmt::format("{}/{} epochs", read_progress(run / "last").epoch, settings.integer("epochs")));
     return row;
   }
-  row.push_back(fmt::format("{} epochs", settings.integer("epochs")));
-  const auto primary = summary["predictors"].value(summary.value("primary", ""), nlohmann::json::object());
-  for (const char* which : {"last", "best_val", "best_test"})
-    row.push_back(percent(primary.value(which, nlohmann::json())));
-  row.push_back(percent(summary.value("memorised", nlohmann::json())));
-  row.push_back(fmt::format("{:.0f}", summary.value("seconds", 0.0)));
+  const RunSummary summary = read_summary(run / "summary.json");
+  const PredictorSummary& primary = summary.predictors.at(summary.primary);
+  row.push_back(fmt::format("{} epochs", summary.epochs));
+  for (const double share : {primary.last, primary.best_val, primary.best_test, summary.memorised})
+    row.push_back(percent(share));
+  row.push_back(fmt::format("{:.0f}", summary.seconds));
   return row;
 }
 

@@ -8,12 +8,18 @@ if(REGROUP_SANITIZE)
   target_link_options(regroup_flags INTERFACE -fsanitize=${REGROUP_SANITIZE})
 endif()
 
-# regroup_layer(NAME SOURCES a.cpp ... HEADERS a.h ... [PRIVATE_HEADERS not installed] [USES lower layers] [LINKS libraries])
+# For code that only calls and checks: nobody waits for it, but for its compilation.
+add_library(regroup_light INTERFACE)
+target_compile_options(regroup_light INTERFACE $<$<CONFIG:Release>:-O1>)
+target_link_libraries(regroup_light INTERFACE regroup_flags)
+
+# regroup_layer(NAME [LIGHT] SOURCES a.cpp ... HEADERS a.h ... [PRIVATE_HEADERS not installed] [USES lower layers]
+#   [LINKS libraries])
 #
 # One folder of regroup/ as the library target regroup::NAME. Its headers are seen as "regroup/NAME/x.h" by the layers
 # that use it and by no other: each layer has an include folder of its own that holds nothing but a link to its source.
 function(regroup_layer NAME)
-  cmake_parse_arguments(LAYER "" "" "SOURCES;HEADERS;PRIVATE_HEADERS;USES;LINKS" ${ARGN})
+  cmake_parse_arguments(LAYER "LIGHT" "" "SOURCES;HEADERS;PRIVATE_HEADERS;USES;LINKS" ${ARGN})
   set(view ${PROJECT_BINARY_DIR}/include/${NAME})
   file(MAKE_DIRECTORY ${view}/regroup)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/regroup/${NAME} SYMBOLIC)
@@ -25,7 +31,8 @@ function(regroup_layer NAME)
   target_include_directories(regroup_${NAME} PUBLIC
     $<BUILD_INTERFACE:${view}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   list(TRANSFORM LAYER_USES PREPEND regroup_)
-  target_link_libraries(regroup_${NAME} PUBLIC ${LAYER_USES} PRIVATE $<BUILD_INTERFACE:regroup_flags> ${LAYER_LINKS})
+  target_link_libraries(regroup_${NAME} PUBLIC ${LAYER_USES} PRIVATE
+    $<BUILD_INTERFACE:$<IF:$<BOOL:${LAYER_LIGHT}>,regroup_light,regroup_flags>> ${LAYER_LINKS})
 
   install(TARGETS regroup_${NAME} EXPORT ${LAYER_EXPORT_SET} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${LAYER_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/regroup/${NAME})

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "regroup/core/error.h"
 #include "regroup/data/csv.h"
@@ -16,36 +15,12 @@ namespace regroup {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-
-double number(const json& value) { return value.is_number() ? value.get<double>() : std::nan(""); }
 
 /// Not a number where the field is empty.
 double number(const std::string& field) {
   double value = std::nan("");
   std::from_chars(field.data(), field.data() + field.size(), value);
   return value;
-}
-
-RunSummary read_summary(const fs::path& file) {
-  const json read = json::parse(read_text(file), nullptr, false);
-  if (!read.is_object() || !read.contains("predictors") || !read["predictors"].is_object())
-    throw UserError(fmt::format("{}: is not the summary of a run", file.string()));
-  const auto figure = [&](const char* name) { return number(read.value(name, json())); };
-  RunSummary summary;
-  for (const auto& [name, values] : read["predictors"].items())
-    summary.predictors[name] = {number(values.value("last", json())), number(values.value("best_val", json())),
-                                number(values.value("best_test", json()))};
-  summary.primary = read.value("primary", "");
-  if (!summary.predictors.contains(summary.primary))
-    throw UserError(fmt::format("{}: its primary predictor has no figures", file.string()));
-  summary.noise_rate = figure("noise_rate");
-  summary.memorised = figure("memorised");
-  summary.seconds = figure("seconds");
-  summary.images_per_second = figure("images_per_second");
-  summary.estimator_seconds = figure("estimator_seconds");
-  summary.peak_memory_mb = figure("peak_memory_mb");
-  return summary;
 }
 
 /// The place of a column by its name in the header line that the reader is at.

@@ -13,7 +13,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -21,6 +20,7 @@
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
 #include "regroup/reproduce/run_lock.h"
+#include "regroup/train/checkpoint.h"
 
 namespace regroup {
 namespace {
@@ -253,12 +253,11 @@ class Runner {
 
 RunState GridFolder::state(const std::string& name) const {
   RunState state;
-  std::ifstream in(run(name) / "last" / "progress.json");
-  const auto progress = nlohmann::json::parse(in, nullptr, false);
-  if (progress.is_object()) {
-    state.kind = RunState::Kind::begun;
-    state.epochs_done = progress.value("epoch", std::int64_t{0});
-    state.seconds = progress.value("seconds", 0.0);
+  try {
+    const RunProgress progress = read_progress(run(name) / "last");
+    state = {RunState::Kind::begun, progress.epoch, progress.seconds, ""};
+  } catch (const UserError&) {
+    // It has no checkpoint yet, or just gets a new one.
   }
   if (fs::exists(run(name) / "summary.json")) {
     state.kind = RunState::Kind::done;

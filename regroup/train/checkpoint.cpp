@@ -157,18 +157,22 @@ void save_checkpoint(const std::filesystem::path& folder, Method& method, const 
   }
 }
 
+RunProgress read_progress(const std::filesystem::path& folder) {
+  const auto file = folder / "progress.json";
+  try {
+    return parse_progress(json::parse(read_text(file)));
+  } catch (const json::exception& error) {
+    throw UserError(fmt::format("{}: is not a checkpoint's progress: {}", file.string(), error.what()));
+  }
+}
+
 RunProgress load_checkpoint(const std::filesystem::path& folder, Method& method, const State& state) {
   const auto old = std::filesystem::path(folder).concat(".old");
   const auto& from = !std::filesystem::exists(folder) && std::filesystem::exists(old) ? old : folder;
   for (const auto& [name, network] : method.networks())
     load_tensors(from / (name + ".safetensors"), tensors_of(*network));
   load_tensors(from / "state.safetensors", state.tensors());
-  const auto file = from / "progress.json";
-  try {
-    return parse_progress(json::parse(read_text(file)));
-  } catch (const json::exception& error) {
-    throw UserError(fmt::format("{}: is not a checkpoint's progress: {}", file.string(), error.what()));
-  }
+  return read_progress(from);
 }
 
 }  // namespace regroup

@@ -44,6 +44,9 @@ NetworkCard read_card(const std::filesystem::path& weights_file);
 void save_checkpoint(const std::filesystem::path& folder, Method& method, const State& state,
                      const RunProgress& progress, const NetworkCard& card);
 
+/// The progress of a checkpoint, without its tensors.
+RunProgress read_progress(const std::filesystem::path& folder);
+
 /// Fills networks and state, and returns the progress.
 RunProgress load_checkpoint(const std::filesystem::path& folder, Method& method, const State& state);
 

@@ -6,6 +6,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "regroup/core/error.h"
+#include "regroup/data/text_file.h"
+
 namespace regroup {
 
 double EpochMetrics::value(const std::string& name) const {
@@ -61,6 +64,30 @@ std::string summary_json(const RunSummary& summary) {
   json["estimator_seconds"] = summary.estimator_seconds;
   json["peak_memory_mb"] = summary.peak_memory_mb;
   return json.dump(2) + "\n";
+}
+
+RunSummary read_summary(const std::filesystem::path& file) {
+  using nlohmann::json;
+  const auto number = [](const json& value) { return value.is_null() ? std::nan("") : value.get<double>(); };
+  try {
+    const json read = json::parse(read_text(file));
+    RunSummary summary;
+    for (const auto& [name, values] : read.at("predictors").items())
+      summary.predictors[name] = {number(values.at("last")), number(values.at("best_val")),
+                                  number(values.at("best_test"))};
+    summary.primary = read.at("primary");
+    summary.noise_rate = number(read.at("noise_rate"));
+    summary.memorised = number(read.at("memorised"));
+    summary.epochs = read.at("epochs");
+    summary.seconds = read.at("seconds");
+    summary.images_per_second = read.at("images_per_second");
+    summary.estimator_seconds = read.at("estimator_seconds");
+    summary.peak_memory_mb = read.at("peak_memory_mb");
+    if (summary.predictors.contains(summary.primary)) return summary;
+  } catch (const json::exception&) {
+    // Whatever it is, it was not written by a run.
+  }
+  throw UserError(fmt::format("{}: is not the summary of a run", file.string()));
 }
 
 }  // namespace regroup

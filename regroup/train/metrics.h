@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
@@ -42,5 +43,6 @@ struct RunSummary {
 
 PredictorSummary summarise(const std::vector<EpochMetrics>& rows, const std::string& predictor);
 std::string summary_json(const RunSummary& summary);
+RunSummary read_summary(const std::filesystem::path& file);
 
 }  // namespace regroup

@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "support/temporary_folder.h"
+#include "support/user_error.h"
+
 namespace regroup {
 namespace {
 
@@ -48,6 +51,17 @@ TEST(Metrics, TheSummaryIsJson) {
   const std::string json = summary_json(summary);
   EXPECT_NE(json.find("\"best_val\": 0.6"), std::string::npos);
   EXPECT_NE(json.find("\"memorised\": null"), std::string::npos);
+}
+
+TEST(Metrics, ASummaryIsReadBack) {
+  RunSummary summary{{{"ema", {0.5, 0.6, std::nan("")}}}, "ema", 0.25, std::nan(""), 3, 4, 5, 6, 7};
+  const TemporaryFolder folder;
+  const RunSummary read = read_summary(folder.write("summary.json", summary_json(summary)));
+  EXPECT_EQ(summary_json(read), summary_json(summary));
+  for (const char* text : {"", "[]", "{}", R"({"predictors": {"ema": 3}, "primary": "ema"})", R"({"primary": 1})"}) {
+    const auto file = folder.write("other.json", text);
+    EXPECT_EQ(user_error([&] { read_summary(file); }), file.string() + ": is not the summary of a run");
+  }
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ double estimator_time(const Losses& data, int per_group) {
   RegroupOptions options;
   options.groups = groups;
   options.draw = DrawSize::per_group(per_group);
-  const RegroupMedian rml(ClassIndex(data.labels, data.classes), options, threads);
+  RegroupMedian rml(ClassIndex(data.labels, data.classes), options, threads);
   std::vector<float> weights(data.losses.size());
   return 1e6 * seconds([&] { rml.weights(data.losses, 1, weights); }) / static_cast<double>(weights.size());
 }

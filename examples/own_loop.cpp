@@ -27,7 +27,7 @@ void run(int epochs) {
   at::Tensor weight = at::zeros({images.size(1), 10}).requires_grad_();
 
   regroup::LossBook book(noisy.size());
-  const regroup::RegroupMedian rml(regroup::ClassIndex(noisy, 10), {}, /*threads=*/2);
+  regroup::RegroupMedian rml(regroup::ClassIndex(noisy, 10), {}, /*threads=*/2);
   std::vector<float> weights(noisy.size(), 1);
   std::vector<std::uint32_t> batch(600);
   for (int epoch = 0; epoch < epochs; ++epoch) {

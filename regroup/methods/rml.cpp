@@ -23,7 +23,10 @@ Rml::Rml(Context& context)
       estimator_(ClassIndex(context.samples().labels, context.samples().classes),
                  regroup_options(context.settings(), context.samples().kept), context.threads()),
       in_pass_(context.settings().text("record-losses") == "in-pass"),
-      weights_(context.samples().size(), 1.0F) {}
+      weights_(context.samples().size(), 1.0F) {
+  estimator_.noise_rates().resize(static_cast<std::size_t>(context.settings().integer("epochs")),
+                                  std::numeric_limits<float>::quiet_NaN());
+}
 
 void Rml::begin_epoch(int epoch) {
   if (epoch == 0) return;
@@ -31,7 +34,7 @@ void Rml::begin_epoch(int epoch) {
   const RegroupReport report =
       estimator_.weights(context().book().losses(), static_cast<std::uint32_t>(epoch), weights_);
   for (const std::uint32_t slot : context().samples().trusted) weights_[slot] = 1;
-  if (report.noise_rate) noise_rate_ = report.noise_rate->rate;
+  if (report.noise_rate) noise_rate_ = report.settled_noise_rate;
   own_seconds_ += now() - start;
 }
 
@@ -59,6 +62,7 @@ void Rml::end_epoch(int /*epoch*/) {
 void Rml::collect(State& state) {
   Method::collect(state);
   state.add("weights", weights_);
+  state.add("noise_rates", estimator_.noise_rates());
 }
 
 std::string momentum_model_if_any(const Settings& settings) { return settings.number("ema") > 0 ? "ema" : "model"; }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -67,7 +69,7 @@ RegroupMedian::RegroupMedian(ClassIndex classes, RegroupOptions options, int thr
   check(options);
 }
 
-RegroupMedian::Tables RegroupMedian::make_tables(std::span<const float> losses) const {
+RegroupMedian::Tables RegroupMedian::make_tables(std::span<const float> losses, std::uint32_t epoch) {
   if (losses.size() != classes_.size())
     throw std::invalid_argument(fmt::format("{} losses for {} samples", losses.size(), classes_.size()));
   for (std::size_t i = 0; i < losses.size(); ++i)
@@ -78,7 +80,10 @@ RegroupMedian::Tables RegroupMedian::make_tables(std::span<const float> losses) 
   DrawSize draw = options_.draw;
   if (draw.kind == DrawSize::Kind::automatic) {
     tables.report.noise_rate = estimate_class_noise_rates(losses, classes_.labels(), classes_.classes()).overall;
-    draw = DrawSize::share(share_for_noise_rate(tables.report.noise_rate->rate));
+    if (noise_rates_.size() <= epoch) noise_rates_.resize(epoch + 1, std::numeric_limits<float>::quiet_NaN());
+    noise_rates_[epoch] = static_cast<float>(tables.report.noise_rate->rate);
+    tables.report.settled_noise_rate = settled_noise_rate(epoch);
+    draw = DrawSize::share(share_for_noise_rate(tables.report.settled_noise_rate));
   }
 
   const auto classes = static_cast<std::size_t>(classes_.classes());
@@ -94,6 +99,15 @@ RegroupMedian::Tables RegroupMedian::make_tables(std::span<const float> losses) 
       tables.samplers[y].emplace(recorded, options_.groups, per_group, options_.selection, options_.algorithm);
   });
   return tables;
+}
+
+double RegroupMedian::settled_noise_rate(std::uint32_t epoch) const {
+  std::vector<float> known;
+  std::copy_if(noise_rates_.begin(), noise_rates_.begin() + epoch + 1, std::back_inserter(known),
+               [](float rate) { return !std::isnan(rate); });
+  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+  std::nth_element(known.begin(), middle, known.end());
+  return *middle;
 }
 
 void RegroupMedian::for_each_estimate(const Tables& tables, std::span<const float> losses, std::uint32_t epoch,
@@ -120,18 +134,18 @@ void RegroupMedian::for_each_estimate(const Tables& tables, std::span<const floa
   });
 }
 
-RegroupReport RegroupMedian::estimates(std::span<const float> losses, std::uint32_t epoch, std::span<float> out) const {
+RegroupReport RegroupMedian::estimates(std::span<const float> losses, std::uint32_t epoch, std::span<float> out) {
   check_size(out.size(), classes_.size());
-  Tables tables = make_tables(losses);
+  Tables tables = make_tables(losses, epoch);
   const auto samples = classes_.by_class();
   for_each_estimate(tables, losses, epoch, samples,
                     [&](std::size_t i, double estimate) { out[samples[i]] = static_cast<float>(estimate); });
   return std::move(tables.report);
 }
 
-RegroupReport RegroupMedian::weights(std::span<const float> losses, std::uint32_t epoch, std::span<float> out) const {
+RegroupReport RegroupMedian::weights(std::span<const float> losses, std::uint32_t epoch, std::span<float> out) {
   check_size(out.size(), classes_.size());
-  Tables tables = make_tables(losses);
+  Tables tables = make_tables(losses, epoch);
   const auto samples = classes_.by_class();
   for_each_estimate(tables, losses, epoch, samples, [&](std::size_t i, double estimate) {
     out[samples[i]] = loss_weight(estimate, losses[samples[i]]);
@@ -140,12 +154,12 @@ RegroupReport RegroupMedian::weights(std::span<const float> losses, std::uint32_
 }
 
 RegroupReport RegroupMedian::weights(std::span<const float> losses, std::uint32_t epoch,
-                                     std::span<const std::uint32_t> samples, std::span<float> out) const {
+                                     std::span<const std::uint32_t> samples, std::span<float> out) {
   check_size(out.size(), samples.size());
   for (const std::uint32_t sample : samples)
     if (sample >= classes_.size())
       throw std::out_of_range(fmt::format("sample {} of a dataset of {}", sample, classes_.size()));
-  Tables tables = make_tables(losses);
+  Tables tables = make_tables(losses, epoch);
   for_each_estimate(tables, losses, epoch, samples,
                     [&](std::size_t i, double estimate) { out[i] = loss_weight(estimate, losses[samples[i]]); });
   return std::move(tables.report);

@@ -16,7 +16,7 @@ namespace regroup {
 /// k: how many samples of its class each of the n groups of an estimate has.
 struct DrawSize {
   enum class Kind {
-    automatic,  ///< by the noise rate that the losses show (see draw_size.h)
+    automatic,  ///< by the noise rate that the losses have shown so far (see draw_size.h)
     per_group,  ///< k itself, or what the class has for it: floor(m / n)
     share,      ///< this share of the class in all groups together
   };
@@ -39,7 +39,9 @@ struct RegroupOptions {
 
 /// What one pass over the losses decided.
 struct RegroupReport {
-  std::optional<NoiseRate> noise_rate;  ///< estimated from the losses, where k is automatic
+  // Where k is automatic:
+  std::optional<NoiseRate> noise_rate;  ///< as these losses show it
+  double settled_noise_rate = 0;        ///< as all losses so far show it: what k was chosen by
   std::vector<int> per_group;           ///< k of each class; 0 where there is nothing to draw
 };
 
@@ -50,7 +52,8 @@ struct RegroupReport {
 ///     rml.weights(book.losses(), epoch, weights);  // in the next epoch the loss of sample i is weights[i] times its
 ///     loss
 ///
-/// The same numbers come out on any number of threads, and for a part of the samples as for all of them.
+/// The same numbers come out on any number of threads, and for a part of the samples as for all of them. The epochs
+/// before matter only where k is automatic.
 class RegroupMedian {
  public:
   /// Throws UserError where an option is out of its bounds.
@@ -60,20 +63,27 @@ class RegroupMedian {
   /// has one value a sample, LossBook::unrecorded where there is none. Where there is nothing to draw (fewer than n
   /// recorded samples in the class) or no loss, the loss itself comes back. Throws UserError that names the sample
   /// where a loss is negative or not finite.
-  RegroupReport estimates(std::span<const float> losses, std::uint32_t epoch, std::span<float> out) const;
+  RegroupReport estimates(std::span<const float> losses, std::uint32_t epoch, std::span<float> out);
 
   /// Step 6: out[i] = min(1, estimate / loss), and 1 where the loss is 0 or was not recorded.
-  RegroupReport weights(std::span<const float> losses, std::uint32_t epoch, std::span<float> out) const;
+  RegroupReport weights(std::span<const float> losses, std::uint32_t epoch, std::span<float> out);
 
   /// The same where only some samples are asked for: out[i] belongs to samples[i].
   RegroupReport weights(std::span<const float> losses, std::uint32_t epoch, std::span<const std::uint32_t> samples,
-                        std::span<float> out) const;
+                        std::span<float> out);
 
   const ClassIndex& classes() const { return classes_; }
 
+  /// Where k is automatic: the noise rate that the losses of each epoch have shown, not a number for an epoch without
+  /// any. Labels do not change, but what their losses tell does: a network that comes to know wrong labels by heart
+  /// gives them small losses too. So k follows the median over the epochs so far. Whoever stops and resumes keeps
+  /// these.
+  std::vector<float>& noise_rates() { return noise_rates_; }
+
  private:
   struct Tables;
-  Tables make_tables(std::span<const float> losses) const;
+  Tables make_tables(std::span<const float> losses, std::uint32_t epoch);
+  double settled_noise_rate(std::uint32_t epoch) const;
   void for_each_estimate(const Tables& tables, std::span<const float> losses, std::uint32_t epoch,
                          std::span<const std::uint32_t> samples,
                          const std::function<void(std::size_t i, double estimate)>& use) const;
@@ -81,6 +91,7 @@ class RegroupMedian {
   ClassIndex classes_;
   RegroupOptions options_;
   int threads_;
+  std::vector<float> noise_rates_;
 };
 
 }  // namespace regroup

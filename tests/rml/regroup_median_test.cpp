@@ -80,7 +80,7 @@ TEST(RegroupMedian, HasTheDistributionOfASlowSecondImplementation) {
   std::mt19937 random(1);
   for (const std::size_t own : {0U, 1U, 2U, 3U}) {
     std::vector<double> fast, slow;
-    const RegroupMedian rml(ClassIndex(sample.labels, 1), options_with(DrawSize::per_group(2)));
+    RegroupMedian rml(ClassIndex(sample.labels, 1), options_with(DrawSize::per_group(2)));
     const std::vector<std::uint32_t> which = {static_cast<std::uint32_t>(own)};
     std::vector<float> all(40);
     for (std::uint32_t epoch = 0; epoch < 2000; ++epoch) {
@@ -170,7 +170,7 @@ TEST(RegroupMedian, GivesAPartOfTheSamplesWhatItGivesThemAmongAll) {
   const auto all = weights_of(sample, 4, options);
   const std::vector<std::uint32_t> some = {899, 3, 3, 500};
   std::vector<float> part(some.size());
-  const RegroupMedian rml(ClassIndex(sample.labels, 4), options);
+  RegroupMedian rml(ClassIndex(sample.labels, 4), options);
   rml.weights(sample.losses, 1, some, part);
   for (std::size_t i = 0; i < some.size(); ++i) EXPECT_EQ(part[i], all[some[i]]);
   EXPECT_THROW(rml.weights(sample.losses, 1, std::vector<std::uint32_t>{900}, std::span(part).first(1)),
@@ -202,7 +202,7 @@ TEST(RegroupMedian, ASmallClassUsesWhatItHas) {
   sample.labels.insert(sample.labels.end(), 5, 1);
   for (std::size_t i = 0; i < 18; ++i) sample.losses.push_back(0.1F * static_cast<float>(i + 1));
   std::vector<float> weights(18);
-  const RegroupMedian rml(ClassIndex(sample.labels, 4), options_with(DrawSize::per_group(200)));
+  RegroupMedian rml(ClassIndex(sample.labels, 4), options_with(DrawSize::per_group(200)));
   const RegroupReport report = rml.weights(sample.losses, 1, weights);
   EXPECT_EQ(report.per_group, (std::vector<int>{2, 0, 0, 0}));
   for (std::size_t i = 13; i < 18; ++i) EXPECT_EQ(weights[i], 1);
@@ -213,7 +213,7 @@ TEST(RegroupMedian, AShareIsOfTheClass) {
   const Sample sample = half_noisy(1000, 1);
   std::vector<float> weights(1000);
   const auto per_group = [&](double share) {
-    const RegroupMedian rml(ClassIndex(sample.labels, 1), options_with(DrawSize::share(share)));
+    RegroupMedian rml(ClassIndex(sample.labels, 1), options_with(DrawSize::share(share)));
     return rml.weights(sample.losses, 1, weights).per_group.front();
   };
   EXPECT_EQ(per_group(0.75), 125);
@@ -282,7 +282,7 @@ TEST(RegroupMedian, ASampleWithoutALossIsNotDrawnAndKeepsItsWeight) {
   Sample sample{std::vector<std::int32_t>(20, 0), std::vector<float>(20, 2)};
   for (std::size_t i = 0; i < 8; ++i) sample.losses[i] = LossBook::unrecorded;
   std::vector<float> weights(20), estimates(20);
-  const RegroupMedian rml(ClassIndex(sample.labels, 1), options_with(DrawSize::per_group(100)));
+  RegroupMedian rml(ClassIndex(sample.labels, 1), options_with(DrawSize::per_group(100)));
   EXPECT_EQ(rml.weights(sample.losses, 1, weights).per_group.front(), 2);
   EXPECT_EQ(weights, std::vector<float>(20, 1));
   rml.estimates(sample.losses, 1, estimates);

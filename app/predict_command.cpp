@@ -15,6 +15,7 @@
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
 #include "regroup/core/parallel.h"
+#include "regroup/data/image_file.h"
 #include "regroup/data/image_files.h"
 #include "regroup/train/trained_network.h"
 
@@ -29,12 +30,6 @@ struct PredictFlags {
   bool probabilities = false, overwrite = false, quiet = false;
 };
 
-bool looks_like_image(const std::filesystem::path& file) {
-  std::string ending = file.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
-}
-
 /// The files that were named, and those in the folders that were named, sorted.
 std::vector<ListedImage> listed(const std::vector<std::string>& inputs) {
   std::vector<ListedImage> images;
@@ -45,7 +40,7 @@ std::vector<ListedImage> listed(const std::vector<std::string>& inputs) {
     }
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(input))
-      if (entry.is_regular_file() && looks_like_image(entry.path())) found.push_back(entry.path().string());
+      if (entry.is_regular_file() && is_image_name(entry.path())) found.push_back(entry.path().string());
     if (found.empty()) throw UserError(fmt::format("{}: there are no .jpg, .jpeg or .png files in it", input));
     std::sort(found.begin(), found.end());
     for (const std::string& file : found) images.push_back({file});

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "bench.h"
+#include "regroup/core/clock.h"
 
 namespace regroup::bench {
 
 double seconds(const std::function<void()>& call) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = clock_seconds();
   call();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return clock_seconds() - start;
 }
 
 void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }

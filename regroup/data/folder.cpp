@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <system_error>
 
 #include "regroup/core/error.h"
+#include "regroup/data/image_file.h"
 #include "regroup/data/image_files.h"
 
 namespace regroup {
@@ -20,12 +20,6 @@ constexpr std::size_t max_depth = 32;
 bool is_folder(const fs::path& path) {
   std::error_code unreadable_is_none;
   return fs::is_directory(path, unreadable_is_none);
-}
-
-bool is_image_name(const fs::path& name) {
-  std::string ending = name.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
 }
 
 /// A link that leads nowhere counts as an image, a bad one: it stands for one that is missed.

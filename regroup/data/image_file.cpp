@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <fstream>
 #include <system_error>
 
@@ -81,6 +82,12 @@ FileStart read_start(const std::filesystem::path& file, std::uintmax_t limit) {
 }
 
 }  // namespace
+
+bool is_image_name(const std::filesystem::path& name) {
+  std::string ending = name.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
+}
 
 ImageSize image_size(std::span<const std::uint8_t> bytes, const std::string& name) {
   return image_size(bytes, name, codec_of(bytes, name));

@@ -23,6 +23,9 @@ struct Image {
   std::vector<std::uint8_t> pixels;
 };
 
+/// Whether a file has the name of an image: .jpg, .jpeg or .png, in any case.
+bool is_image_name(const std::filesystem::path& name);
+
 /// A larger image is refused.
 inline constexpr std::size_t max_image_pixels = 100'000'000;
 

@@ -1,7 +1,6 @@
 #include "regroup/data/loader.h"
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <limits>
@@ -11,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "regroup/core/clock.h"
 #include "regroup/core/error.h"
 #include "regroup/core/random.h"
 
@@ -117,9 +117,9 @@ class Loader::Ring {
     if (next_ == end_) return nullptr;
     const auto is_decided = [&] { return is_ready(next_) || (failure_ && next_ >= failed_); };
     if (!is_decided()) {
-      const auto start = std::chrono::steady_clock::now();
+      const double start = clock_seconds();
       ready_.wait(lock, is_decided);
-      waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      waited_ += clock_seconds() - start;
     }
     if (!is_ready(next_)) std::rethrow_exception(failure_);
     return &slot(next_++).batch;

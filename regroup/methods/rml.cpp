@@ -4,18 +4,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <chrono>
 #include <cmath>
 
+#include "regroup/core/clock.h"
 #include "regroup/core/error.h"
 #include "regroup/rml/regroup_median.h"
 
 namespace regroup {
-namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-}  // namespace
 
 Rml::Rml(Context& context)
     : Method(context),
@@ -30,12 +25,12 @@ Rml::Rml(Context& context)
 
 void Rml::begin_epoch(int epoch) {
   if (epoch == 0) return;
-  const double start = now();
+  const double start = clock_seconds();
   const RegroupReport report =
       estimator_.weights(context().book().losses(), static_cast<std::uint32_t>(epoch), weights_);
   for (const std::uint32_t slot : context().samples().trusted) weights_[slot] = 1;
   if (report.noise_rate) noise_rate_ = report.settled_noise_rate;
-  own_seconds_ += now() - start;
+  own_seconds_ += clock_seconds() - start;
 }
 
 void Rml::step(std::span<const TensorBatch> batches) {
@@ -43,20 +38,20 @@ void Rml::step(std::span<const TensorBatch> batches) {
   const at::Tensor logits = learner_->forward(batch.views.front()).logits;
   const auto losses = context().losses(logits, batch.labels);
 
-  const double start = now();
+  const double start = clock_seconds();
   const at::Tensor weights = at::empty({static_cast<std::int64_t>(batch.slots.size())}, at::kFloat);
   for (std::size_t i = 0; i < batch.slots.size(); ++i) weights.data_ptr<float>()[i] = weights_[batch.slots[i]];
   context().record(batch, losses.plain, logits);  // step 1
-  own_seconds_ += now() - start;
+  own_seconds_ += clock_seconds() - start;
 
   learner_->step((losses.trained * weights.to(logits.device())).mean());
 }
 
 void Rml::end_epoch(int /*epoch*/) {
   if (in_pass_) return;
-  const double start = now();
+  const double start = clock_seconds();
   context().record_all(at::log_softmax(context().score(learner_->model()), 1));
-  own_seconds_ += now() - start;
+  own_seconds_ += clock_seconds() - start;
 }
 
 void Rml::collect(State& state) {

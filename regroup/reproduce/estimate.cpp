@@ -1,15 +1,14 @@
 #include "regroup/reproduce/estimate.h"
 
-#include <chrono>
+#include <atomic>
 #include <map>
 
+#include "regroup/core/clock.h"
 #include "regroup/train/run_data.h"
 #include "regroup/train/trainer.h"
 
 namespace regroup {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Times steps from the end of the first, which is slower, and asks the run to stop after the last.
 class Stopwatch : public Observer {
@@ -17,8 +16,8 @@ class Stopwatch : public Observer {
   explicit Stopwatch(int steps) : steps_(steps) {}
 
   void step_done(const StepReport&) override {
-    if (done_++ == 0) start_ = Clock::now();
-    seconds_ = std::chrono::duration<double>(Clock::now() - start_).count();
+    if (done_++ == 0) start_ = clock_seconds();
+    seconds_ = clock_seconds() - start_;
     if (done_ == steps_) enough = true;
   }
 
@@ -28,8 +27,7 @@ class Stopwatch : public Observer {
 
  private:
   int steps_, done_ = 0;
-  double seconds_ = 0;
-  Clock::time_point start_;
+  double start_ = 0, seconds_ = 0;
 };
 
 /// From a run of the same shape that has one batch an epoch: phases that are shares of a run have their share of it. An

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <optional>
 
+#include "regroup/core/clock.h"
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
 #include "regroup/core/parallel.h"
@@ -27,8 +28,6 @@
 
 namespace regroup {
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double peak_memory_mb() {
   rusage usage{};
@@ -157,7 +156,7 @@ class Run {
   void save() {
     if (!has_folder()) return;
     save_checkpoint(options_.output / "last", *method_, state_, progress_, card());
-    last_save_ = now();
+    last_save_ = clock_seconds();
   }
 
   /// The training loop. False: the run was stopped inside the epoch, and is saved.
@@ -187,7 +186,7 @@ class Run {
       }
       ++progress_.step;
       report_step(batches, steps, clock.epoch_seconds());
-      if (stopped() || now() - last_save_ > checkpoint_seconds_) {
+      if (stopped() || clock_seconds() - last_save_ > checkpoint_seconds_) {
         clock.stop();
         save();
         if (stopped()) return false;
@@ -206,13 +205,13 @@ class Run {
    public:
     Clock(Run& run, const std::vector<std::unique_ptr<Loader>>& loaders) : run_(run), loaders_(loaders) { start(); }
 
-    void start() { start_ = now(); }
+    void start() { start_ = clock_seconds(); }
 
-    double epoch_seconds() const { return run_.progress_.epoch_seconds + now() - start_; }
+    double epoch_seconds() const { return run_.progress_.epoch_seconds + clock_seconds() - start_; }
 
     void stop() {
       RunProgress& progress = run_.progress_;
-      const double passed = now() - start_, own = run_.method_->own_seconds();
+      const double passed = clock_seconds() - start_, own = run_.method_->own_seconds();
       progress.epoch_seconds += passed;
       progress.seconds += passed;
       progress.epoch_estimator_seconds += own - run_.own_seconds_;
@@ -222,7 +221,7 @@ class Run {
       for (const auto& loader : loaders_) waited += loader->waited();
       progress.waited_seconds += waited - waited_;
       waited_ = waited;
-      start_ = now();
+      start_ = clock_seconds();
     }
 
    private:
@@ -247,7 +246,7 @@ class Run {
   }
 
   void measure_epoch() {
-    const double start = now();
+    const double start = clock_seconds();
     EpochMetrics row;
     row.epoch = progress_.epoch + 1;
     const bool last = row.epoch == epochs_;
@@ -271,7 +270,7 @@ class Run {
     row.add("peak_memory_mb", peak_memory_mb());
 
     const double validation = row.value("val_" + primary_);
-    progress_.seconds += now() - start;
+    progress_.seconds += clock_seconds() - start;
     progress_.rows.push_back(row);
     ++progress_.epoch;
     progress_.step = 0;
@@ -399,7 +398,8 @@ class Run {
   }
 
   void write_events(const EpochMetrics& row) {
-    const double time = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const double time =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     for (const auto& [name, value] : row.values)
       if (!std::isnan(value)) events_->scalar(event_tag(name, primary_), value, row.epoch, time);
     events_->flush();
@@ -420,7 +420,7 @@ class Run {
   RunProgress progress_;
   RunMaterial report_;
   std::optional<EventWriter> events_;
-  double last_save_ = now();
+  double last_save_ = clock_seconds();
   double own_seconds_ = 0;  ///< of the method, as far as it is counted
 };
 

@@ -9,6 +9,9 @@ namespace regroup::bench {
 /// Figures by name, as they go into bench.json.
 using Figures = std::map<std::string, double>;
 
+/// Adds a figure and shows it.
+void report(Figures& figures, const std::string& name, double value);
+
 /// Seconds that a call takes.
 double seconds(const std::function<void()>& call);
 

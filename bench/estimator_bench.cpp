@@ -74,11 +74,6 @@ double pytorch_time(const Losses& data, int per_group, int samples) {
 
 void bench_estimator(Figures& figures) {
   at::set_num_threads(threads);
-  const auto report = [&](const std::string& name, double value) {
-    figures[name] = value;
-    fmt::print("{:<48} {:.3g}\n", name, value);
-    std::fflush(stdout);
-  };
 
   struct Case {
     const char* name;
@@ -89,10 +84,11 @@ void bench_estimator(Figures& figures) {
       const Losses data = make_losses(50'000, one.classes, noise_rate);
       const std::string name = one.name + std::string(noise_rate > 0 ? "_noisy" : "");
       double ours = 0;
-      report("pytorch_over_estimator." + name, time_ratio(
-                                                   9, [&] { return pytorch_time(data, one.per_group, 400); },
-                                                   [&] { return ours = estimator_time(data, one.per_group); }));
-      report("estimator_us_a_sample." + name, ours);
+      report(figures, "pytorch_over_estimator." + name,
+             time_ratio(
+                 9, [&] { return pytorch_time(data, one.per_group, 400); },
+                 [&] { return ours = estimator_time(data, one.per_group); }));
+      report(figures, "estimator_us_a_sample." + name, ours);
     }
   }
 
@@ -100,14 +96,15 @@ void bench_estimator(Figures& figures) {
     const std::string suffix = noise_rate > 0 ? "_noisy" : "";
     const Losses small_classes = make_losses(50'000, 50, noise_rate);
     const Losses many_classes = make_losses(1'000'000, 1000, noise_rate);
-    report("estimator_scaling.n1m_c1000_k20" + suffix,
+    report(figures, "estimator_scaling.n1m_c1000_k20" + suffix,
            time_ratio(
                5, [&] { return estimator_time(many_classes, 20); }, [&] { return estimator_time(small_classes, 20); }));
     const Losses ten_classes = make_losses(50'000, 10, noise_rate);
     const Losses large_classes = make_losses(1'000'000, 10, noise_rate);
-    report("estimator_scaling.n1m_c10_k200" + suffix, time_ratio(
-                                                          3, [&] { return estimator_time(large_classes, 200); },
-                                                          [&] { return estimator_time(ten_classes, 200); }));
+    report(
+        figures, "estimator_scaling.n1m_c10_k200" + suffix,
+        time_ratio(
+            3, [&] { return estimator_time(large_classes, 200); }, [&] { return estimator_time(ten_classes, 200); }));
   }
 }
 

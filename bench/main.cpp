@@ -13,6 +13,12 @@
 
 namespace regroup::bench {
 
+void report(Figures& figures, const std::string& name, double value) {
+  figures[name] = value;
+  fmt::print("{:<48} {:.3g}\n", name, value);
+  std::fflush(stdout);
+}
+
 double seconds(const std::function<void()>& call) {
   const double start = clock_seconds();
   call();

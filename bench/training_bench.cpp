@@ -169,10 +169,10 @@ void bench_width(Figures& figures, PyTorchProcess& pytorch, const ImageSet& imag
     over_reference.push_back(reference / (ours_rml + start / epochs));
     share.push_back((own * epochs + start) / (ours_rml * epochs + start));
   }
-  figures["regroup_over_pytorch." + w] = median_of(over_pytorch);
-  figures["step_over_peak." + w] = median_of(over_peak);
-  figures["rml_over_reference." + w] = median_of(over_reference);
-  figures["rml_share." + w] = median_of(share);
+  report(figures, "regroup_over_pytorch." + w, median_of(over_pytorch));
+  report(figures, "step_over_peak." + w, median_of(over_peak));
+  report(figures, "rml_over_reference." + w, median_of(over_reference));
+  report(figures, "rml_share." + w, median_of(share));
 }
 
 /// An epoch of the second phase of RML-Semi over one of cross-entropy.
@@ -196,19 +196,21 @@ void bench_training(Figures& figures) {
   bench_width(figures, pytorch, images, 16, precision, 12, 5);
   bench_width(figures, pytorch, images, 64, precision, 2, 3);
 
-  figures["semi_over_ce"] = semi_over_ce(precision);
+  report(figures, "semi_over_ce", semi_over_ce(precision));
 
   Training fp32(images, "ce", 16, Precision::fp32), bf16(images, "ce", 16, Precision::bf16);
   // A processor without bf16 takes ten times as long for it: few steps.
   const int steps = precision == Precision::bf16 ? 12 : 1;
-  figures["bf16_over_fp32"] = time_ratio(
-      3, [&] { return fp32.run(steps); }, [&] { return bf16.run(steps); });
+  report(figures, "bf16_over_fp32",
+         time_ratio(
+             3, [&] { return fp32.run(steps); }, [&] { return bf16.run(steps); }));
   if (precision == Precision::fp32) {
-    figures["regroup_over_pytorch.fp32_w16"] = figures["regroup_over_pytorch.w16"];
+    report(figures, "regroup_over_pytorch.fp32_w16", figures["regroup_over_pytorch.w16"]);
   } else {
     pytorch.ask("prepare ce 16 fp32");
-    figures["regroup_over_pytorch.fp32_w16"] = time_ratio(
-        7, [&] { return pytorch.ask("run ce 16 fp32 12"); }, [&] { return fp32.run(12); });
+    report(figures, "regroup_over_pytorch.fp32_w16",
+           time_ratio(
+               7, [&] { return pytorch.ask("run ce 16 fp32 12"); }, [&] { return fp32.run(12); }));
   }
 }
 

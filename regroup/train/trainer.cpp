@@ -398,8 +398,7 @@ class Run {
   }
 
   void write_events(const EpochMetrics& row) {
-    const double time =
-        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const double time = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     for (const auto& [name, value] : row.values)
       if (!std::isnan(value)) events_->scalar(event_tag(name, primary_), value, row.epoch, time);
     events_->flush();

@@ -311,7 +311,8 @@ void write_results(const GridFolder& folder, const std::vector<Grid>& grids, con
   fs::create_directories(folder.path / "tables");
   fs::create_directories(folder.path / "figures");
   ResultPage page;
-  page.title = "Regroup: our figures beside the paper's";
+  const bool has_paper = std::any_of(grids.begin(), grids.end(), [](const Grid& grid) { return !grid.source.empty(); });
+  page.title = has_paper ? "Regroup: our figures beside the paper's" : "Regroup: a comparison";
   page.scale = fmt::format("Scale {}: {}.", scale.name, scale.description);
   std::set<std::string> asked, done;
   std::map<std::string, std::string> failed;

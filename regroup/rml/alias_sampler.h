@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -12,23 +13,20 @@
 namespace regroup {
 
 /// Draws from one class one after another with replacement by an alias table (Walker 1977, Vose 1991) and rejects
-/// repeats, which leaves a sequential draw without replacement. O(n*k) as long as repeats are rare. Twelve bytes a
+/// repeats, which leaves a sequential draw without replacement. O(count) as long as repeats are rare. Twelve bytes a
 /// sample.
 class AliasSampler {
  public:
-  AliasSampler(std::span<const float> losses, int groups, int per_group, const SelectionOptions& options);
+  AliasSampler(std::span<const float> losses, std::size_t count, const SelectionOptions& options);
 
-  /// Steps 3 and 4: groups * per_group different samples, split at random. The draw is left in `scratch`.
+  /// Step 3: `count` different samples. Their losses are left in `scratch`.
   void draw(Stream& stream, DrawScratch& scratch) const;
 
-  /// The sum of the losses of each group of the draw in `scratch`.
-  void group_sums(const DrawScratch& scratch, std::span<double> sums) const;
-
-  static std::vector<Drawn> drawn(const DrawScratch& scratch);
+  /// Who they are, in the order of their losses.
+  static std::vector<std::uint32_t> drawn(const DrawScratch& scratch) { return scratch.drawn; }
 
  private:
-  int groups_;
-  std::uint32_t per_group_;
+  std::size_t count_;
   AliasTable table_;
   std::vector<float> losses_;
 };

@@ -1,5 +1,7 @@
 #include "regroup/rml/class_sampler.h"
 
+#include "regroup/rml/groups.h"
+
 namespace regroup {
 namespace {
 
@@ -16,41 +18,38 @@ DrawAlgorithm cheaper(std::span<const float> losses, double count, const Selecti
   return race_end(exponents, count).tries < samples_of_race ? DrawAlgorithm::alias : DrawAlgorithm::race;
 }
 
-std::variant<AliasSampler, RaceSampler> make_sampler(std::span<const float> losses, int groups, int per_group,
+std::variant<AliasSampler, RaceSampler> make_sampler(std::span<const float> losses, std::size_t count,
                                                      const SelectionOptions& options, DrawAlgorithm algorithm) {
-  if (algorithm == DrawAlgorithm::automatic)
-    algorithm = cheaper(losses, static_cast<double>(groups) * per_group, options);
-  if (algorithm == DrawAlgorithm::alias) return AliasSampler(losses, groups, per_group, options);
-  return RaceSampler(losses, groups, per_group, options);
+  if (algorithm == DrawAlgorithm::automatic) algorithm = cheaper(losses, static_cast<double>(count), options);
+  if (algorithm == DrawAlgorithm::alias) return AliasSampler(losses, count, options);
+  return RaceSampler(losses, count, options);
 }
 
 }  // namespace
 
 ClassSampler::ClassSampler(std::span<const float> losses, int groups, int per_group, const SelectionOptions& options,
                            DrawAlgorithm algorithm)
-    : per_group_(per_group), sampler_(make_sampler(losses, groups, per_group, options, algorithm)) {}
+    : groups_(groups),
+      per_group_(static_cast<std::uint32_t>(per_group)),
+      sampler_(make_sampler(losses, static_cast<std::size_t>(groups) * per_group_, options, algorithm)) {}
 
 DrawAlgorithm ClassSampler::algorithm() const {
   return std::holds_alternative<AliasSampler>(sampler_) ? DrawAlgorithm::alias : DrawAlgorithm::race;
 }
 
 void ClassSampler::draw_means(Stream& stream, DrawScratch& scratch, std::span<double> means) const {
-  std::visit(
-      [&](const auto& sampler) {
-        sampler.draw(stream, scratch);
-        sampler.group_sums(scratch, means);
-      },
-      sampler_);
-  for (double& mean : means) mean /= per_group_;
+  std::visit([&](const auto& sampler) { sampler.draw(stream, scratch); }, sampler_);
+  split_into_groups(stream, groups_, per_group_, scratch);
+  group_means(scratch, per_group_, means);
 }
 
 std::vector<Drawn> ClassSampler::draw(Stream& stream, DrawScratch& scratch) const {
-  return std::visit(
-      [&](const auto& sampler) {
-        sampler.draw(stream, scratch);
-        return sampler.drawn(scratch);
-      },
-      sampler_);
+  std::visit([&](const auto& sampler) { sampler.draw(stream, scratch); }, sampler_);
+  split_into_groups(stream, groups_, per_group_, scratch);
+  std::vector<Drawn> result;
+  for (const std::uint32_t position : std::visit([&](const auto& s) { return s.drawn(scratch); }, sampler_))
+    result.push_back({position, scratch.group_of[result.size()]});
+  return result;
 }
 
 }  // namespace regroup

@@ -9,6 +9,12 @@
 
 namespace regroup {
 
+/// A sample that is drawn: its position among the members of its class, and its group.
+struct Drawn {
+  std::uint32_t position;
+  std::uint8_t group;
+};
+
 /// How samples are drawn; both ways give exactly the distribution of step 3.
 enum class DrawAlgorithm {
   automatic,  ///< the cheaper one
@@ -32,7 +38,8 @@ class ClassSampler {
   std::vector<Drawn> draw(Stream& stream, DrawScratch& scratch) const;
 
  private:
-  int per_group_;
+  int groups_;
+  std::uint32_t per_group_;
   std::variant<AliasSampler, RaceSampler> sampler_;
 };
 

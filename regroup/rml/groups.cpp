@@ -2,11 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+
+#include "regroup/core/simd.h"
+#include "regroup/rml/draw_kernels.h"
 
 namespace regroup {
+namespace {
 
-void balance_groups(std::span<std::uint8_t> group_of, std::span<std::uint32_t, 256> sizes, int groups,
-                    std::uint32_t per_group, Stream& stream) {
+const auto byte_groups = REGROUP_BEST_KERNEL(byte_groups);
+const auto group_sizes = REGROUP_BEST_KERNEL(group_sizes);
+const auto group_sums = REGROUP_BEST_KERNEL(group_sums);
+
+using Sizes = std::array<std::uint32_t, most_groups>;
+
+/// Moves random members from groups that are too large to groups that are too small, until each has `per_group`.
+void balance(Stream& stream, int groups, std::uint32_t per_group, std::span<std::uint8_t> group_of, Sizes& sizes) {
   int small = 0;
   const auto next_small = [&] {
     while (small < groups && sizes[static_cast<std::size_t>(small)] >= per_group) ++small;
@@ -29,7 +40,7 @@ void balance_groups(std::span<std::uint8_t> group_of, std::span<std::uint32_t, 2
   std::array<std::uint32_t, most> words;
   std::array<std::uint32_t, most> picked;
   while (next_small()) {
-    // Most picks are in no group or in one that is not too large, and stay so: they are passed over without a branch.
+    // Many picks are in a group that is not too large, and stay so: they are passed over without a branch.
     stream.fill(std::span(words).first(batch));
     std::size_t count = 0;
     for (const std::uint32_t word : std::span(words).first(batch)) {
@@ -47,6 +58,41 @@ void balance_groups(std::span<std::uint8_t> group_of, std::span<std::uint32_t, 2
       ++sizes[group];
     }
   }
+}
+
+}  // namespace
+
+// Every member gets a group independently of the others and by the same odds, and the ones that are moved are picked
+// uniformly, so no step depends on which member is which: all permutations of the members are equally likely, and
+// therefore all ways to split them into equal groups are, though a byte makes some groups a little more likely.
+void split_into_groups(Stream& stream, int groups, std::uint32_t per_group, DrawScratch& scratch) {
+  const std::size_t members = static_cast<std::size_t>(groups) * per_group;
+  const std::size_t room = draw_room(members);
+  scratch.group_of.resize(room);
+  std::array<std::uint32_t, 256> words;
+  constexpr std::size_t tile = 4 * words.size();
+  for (std::size_t begin = 0; begin < members; begin += tile) {
+    const std::size_t count = std::min(tile, room - begin);
+    stream.fill(
+        std::span(words).first((count / 4 + Stream::batch_words - 1) / Stream::batch_words * Stream::batch_words));
+    byte_groups(reinterpret_cast<const std::uint8_t*>(words.data()), groups, count, scratch.group_of.data() + begin);
+  }
+  std::fill(scratch.group_of.begin() + static_cast<std::ptrdiff_t>(members), scratch.group_of.end(), no_group);
+  Sizes sizes;
+  group_sizes(scratch.group_of.data(), room, groups, sizes.data());
+  balance(stream, groups, per_group, std::span(scratch.group_of).first(members), sizes);
+}
+
+void group_means(const DrawScratch& scratch, std::uint32_t per_group, std::span<double> means) {
+  group_sums(scratch.group_of.data(), scratch.losses.data(), scratch.group_of.size(), static_cast<int>(means.size()),
+             means.data());
+  if (!std::all_of(means.begin(), means.end(), [](double sum) { return std::isfinite(sum); })) {
+    // The sums of a few floats are floats, and these losses were too large for that.
+    std::fill(means.begin(), means.end(), 0);
+    for (std::size_t i = 0; i < means.size() * per_group; ++i)
+      means[scratch.group_of[i]] += static_cast<double>(scratch.losses[i]);
+  }
+  for (double& mean : means) mean /= per_group;
 }
 
 }  // namespace regroup

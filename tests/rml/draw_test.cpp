@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 #include "regroup/core/random.h"
@@ -41,16 +42,10 @@ std::vector<double> set_probabilities(const std::vector<float>& losses, std::siz
 }
 
 template <class Sampler>
-std::vector<Drawn> draw_once(const Sampler& sampler, std::uint32_t index, DrawScratch& scratch) {
+std::vector<std::uint32_t> draw_once(const Sampler& sampler, std::uint32_t index, DrawScratch& scratch) {
   Stream stream(17, Purpose::selection, 0, index);
   sampler.draw(stream, scratch);
   return sampler.drawn(scratch);
-}
-
-std::size_t set_of(const std::vector<Drawn>& draw) {
-  std::size_t set = 0;
-  for (const Drawn& one : draw) set |= std::size_t{1} << one.position;
-  return set;
 }
 
 template <class Sampler>
@@ -61,7 +56,9 @@ void expect_exact_sets(const Sampler& sampler, const std::vector<float>& losses,
   for (int i = 0; i < draws; ++i) {
     const auto draw = draw_once(sampler, static_cast<std::uint32_t>(i), scratch);
     ASSERT_EQ(draw.size(), count);
-    ++counts[set_of(draw)];
+    std::size_t set = 0;
+    for (const std::uint32_t position : draw) set |= std::size_t{1} << position;
+    ++counts[set];
   }
   const auto probabilities = set_probabilities(losses, count, options);
   for (std::size_t set = 0; set < counts.size(); ++set) {
@@ -77,17 +74,16 @@ void expect_exact_sets(const Sampler& sampler, const std::vector<float>& losses,
 const std::vector<float> mixed_losses = {0.05F, 0.3F, 0.0F, 0.9F, 1.6F, 0.5F, 0.2F, 1.1F};
 
 TEST(AliasSampler, DrawsEverySetWithItsExactProbability) {
-  expect_exact_sets(AliasSampler(mixed_losses, 2, 2, {}), mixed_losses, 4, {}, 60'000);
+  expect_exact_sets(AliasSampler(mixed_losses, 4, {}), mixed_losses, 4, {}, 60'000);
   const SelectionOptions plain{.epsilon = 1, .process_losses = false};
-  expect_exact_sets(AliasSampler(mixed_losses, 2, 1, plain), mixed_losses, 2, plain, 60'000);
+  expect_exact_sets(AliasSampler(mixed_losses, 2, plain), mixed_losses, 2, plain, 60'000);
 }
 
 TEST(RaceSampler, DrawsEverySetWithItsExactProbability) {
-  for (const int per_group : {1, 2, 3})
-    expect_exact_sets(RaceSampler(mixed_losses, 2, per_group, {}), mixed_losses,
-                      2 * static_cast<std::size_t>(per_group), {}, 60'000);
+  for (const std::size_t count : {2, 4, 6})
+    expect_exact_sets(RaceSampler(mixed_losses, count, {}), mixed_losses, count, {}, 60'000);
   const SelectionOptions strong{.epsilon = 2.5};
-  expect_exact_sets(RaceSampler(mixed_losses, 4, 1, strong), mixed_losses, 4, strong, 60'000);
+  expect_exact_sets(RaceSampler(mixed_losses, 4, strong), mixed_losses, 4, strong, 60'000);
 }
 
 TEST(RaceSampler, StaysExactHoweverItIsTuned) {
@@ -97,7 +93,7 @@ TEST(RaceSampler, StaysExactHoweverItIsTuned) {
   for (int i = 0; i < 12; ++i) losses.push_back(0.08F * static_cast<float>(i));
   for (const double margin : {-1.0, 0.0, 1.0, 3.3})
     for (const double tries : {0.0, 0.2, 100.0})
-      expect_exact_sets(RaceSampler(losses, 2, 3, {}, {margin, tries}), losses, 6, {}, 50'000);
+      expect_exact_sets(RaceSampler(losses, 6, {}, {margin, tries}), losses, 6, {}, 50'000);
 }
 
 TEST(RaceSampler, StaysExactWhereHeavySamplesAreLate) {
@@ -106,13 +102,13 @@ TEST(RaceSampler, StaysExactWhereHeavySamplesAreLate) {
   std::vector<float> losses;
   for (int i = 0; i < 12; ++i) losses.push_back(0.1F * static_cast<float>(i));
   for (const double margin : {-1.0, 0.0, 1.0})
-    expect_exact_sets(RaceSampler(losses, 2, 5, strong, {margin, 100.0}), losses, 10, strong, 100'000);
+    expect_exact_sets(RaceSampler(losses, 10, strong, {margin, 100.0}), losses, 10, strong, 100'000);
 }
 
 TEST(RaceSampler, StaysExactWhenWeightsAreFarApart) {
   // exp(-s) of the last six is below 1e-40 of the first two's, and four of them must be drawn.
   const std::vector<float> losses = {0, 0.1F, 10, 10.02F, 10.05F, 10.07F, 10.1F, 10.01F};
-  expect_exact_sets(RaceSampler(losses, 2, 3, {}), losses, 6, {}, 40'000);
+  expect_exact_sets(RaceSampler(losses, 6, {}), losses, 6, {}, 40'000);
 }
 
 /// Pairs from a class of 40 in which two samples hold `heavy` of the weight: exact probabilities for any pair.
@@ -155,71 +151,70 @@ TEST(ClassSampler, UsesTheAliasTableForFewOfMany) {
   EXPECT_EQ(ClassSampler(std::vector<float>(500, 1.0F), 6, 20, {}).algorithm(), DrawAlgorithm::race);
 }
 
-/// All splits of four drawn samples into two groups of two are equally likely, whichever four are drawn.
-template <class Sampler>
-void expect_random_groups(const Sampler& sampler) {
-  std::map<std::size_t, std::map<std::string, int>> splits;
-  DrawScratch scratch;
-  for (std::uint32_t i = 0; i < 90'000; ++i) {
-    auto draw = draw_once(sampler, i, scratch);
-    std::sort(draw.begin(), draw.end(), [](const Drawn& a, const Drawn& b) { return a.position < b.position; });
-    std::string split;
-    for (const Drawn& one : draw) split += static_cast<char>('0' + one.group);
-    ++splits[set_of(draw)][split];
-  }
-  EXPECT_EQ(splits.size(), 5U);
-  for (const auto& [set, counts] : splits) {
-    ASSERT_EQ(counts.size(), 6U);
-    std::vector<int> seen;
-    for (const auto& [split, count] : counts) seen.push_back(count);
-    const auto statistic = chi_square(seen, std::vector<double>(6, 1.0 / 6));
-    EXPECT_LT(statistic.value, chi_square_bound(statistic.degrees));
-  }
-}
-
-TEST(AliasSampler, SplitsAtRandom) {
-  expect_random_groups(AliasSampler(std::vector<float>{0, 0.2F, 0.1F, 0.4F, 0.6F}, 2, 2, {}));
-}
-TEST(RaceSampler, SplitsAtRandom) {
-  expect_random_groups(RaceSampler(std::vector<float>{0, 0.2F, 0.1F, 0.4F, 0.6F}, 2, 2, {}));
-}
-
-template <class Sampler>
-void expect_pairs_meet_as_often_as_they_should(const Sampler& sampler) {
-  // 12 of 30 in 6 groups of 2: two drawn samples share a group with probability 1 / 11, whichever they are.
-  DrawScratch scratch;
-  std::vector<int> together(30 * 30), both(30 * 30);
-  for (std::uint32_t i = 0; i < 30'000; ++i) {
-    const auto draw = draw_once(sampler, i, scratch);
-    std::vector<int> sizes(6);
-    for (const Drawn& a : draw) {
-      ++sizes[a.group];
-      for (const Drawn& b : draw) {
-        if (a.position >= b.position) continue;
-        ++both[a.position * 30 + b.position];
-        together[a.position * 30 + b.position] += a.group == b.group;
+TEST(Groups, EverySplitIsEquallyLikely) {
+  // All splits of four drawn samples into two groups of two, whichever four are drawn.
+  const std::vector<float> losses = {0, 0.2F, 0.1F, 0.4F, 0.6F};
+  for (const auto algorithm : {DrawAlgorithm::alias, DrawAlgorithm::race}) {
+    const ClassSampler sampler(losses, 2, 2, {}, algorithm);
+    std::map<std::set<std::uint32_t>, std::map<std::string, int>> splits;
+    DrawScratch scratch;
+    for (std::uint32_t i = 0; i < 90'000; ++i) {
+      Stream stream(17, Purpose::selection, 0, i);
+      auto draw = sampler.draw(stream, scratch);
+      std::sort(draw.begin(), draw.end(), [](const Drawn& a, const Drawn& b) { return a.position < b.position; });
+      std::set<std::uint32_t> positions;
+      std::string split;
+      for (const Drawn& one : draw) {
+        positions.insert(one.position);
+        split += static_cast<char>('0' + one.group);
       }
+      ++splits[positions][split];
     }
-    ASSERT_EQ(sizes, std::vector<int>(6, 2));
-  }
-  for (std::size_t pair = 0; pair < both.size(); ++pair) {
-    if (both[pair] == 0) continue;
-    const double expected = both[pair] / 11.0;
-    EXPECT_NEAR(together[pair], expected, 5.5 * std::sqrt(expected * 10 / 11)) << pair / 30 << " and " << pair % 30;
+    EXPECT_EQ(splits.size(), 5U);
+    for (const auto& [positions, counts] : splits) {
+      ASSERT_EQ(counts.size(), 6U);
+      std::vector<int> seen;
+      for (const auto& [split, count] : counts) seen.push_back(count);
+      const auto statistic = chi_square(seen, std::vector<double>(6, 1.0 / 6));
+      EXPECT_LT(statistic.value, chi_square_bound(statistic.degrees));
+    }
   }
 }
 
 TEST(Groups, EveryPairMeetsAsOftenAsItShould) {
+  // 12 of 30 in 6 groups of 2: two drawn samples share a group with probability 1 / 11, whichever they are.
   std::vector<float> losses;
   for (int i = 0; i < 30; ++i) losses.push_back(0.02F * static_cast<float>(i));
-  expect_pairs_meet_as_often_as_they_should(AliasSampler(losses, 6, 2, {}));
-  expect_pairs_meet_as_often_as_they_should(RaceSampler(losses, 6, 2, {}));
+  for (const auto algorithm : {DrawAlgorithm::alias, DrawAlgorithm::race}) {
+    const ClassSampler sampler(losses, 6, 2, {}, algorithm);
+    DrawScratch scratch;
+    std::vector<int> together(30 * 30), both(30 * 30);
+    for (std::uint32_t i = 0; i < 30'000; ++i) {
+      Stream stream(17, Purpose::selection, 0, i);
+      const auto draw = sampler.draw(stream, scratch);
+      std::vector<int> sizes(6);
+      for (const Drawn& a : draw) {
+        ++sizes[a.group];
+        for (const Drawn& b : draw) {
+          if (a.position >= b.position) continue;
+          ++both[a.position * 30 + b.position];
+          together[a.position * 30 + b.position] += a.group == b.group;
+        }
+      }
+      ASSERT_EQ(sizes, std::vector<int>(6, 2));
+    }
+    for (std::size_t pair = 0; pair < both.size(); ++pair) {
+      if (both[pair] == 0) continue;
+      const double expected = both[pair] / 11.0;
+      EXPECT_NEAR(together[pair], expected, 5.5 * std::sqrt(expected * 10 / 11)) << pair / 30 << " and " << pair % 30;
+    }
+  }
 }
 
 TEST(RaceSampler, DrawsTheWholeClass) {
   const std::vector<float> losses = {0, 1e-30F, 3, 50, 1e30F, 2};
   DrawScratch scratch;
-  for (std::uint32_t i = 0; i < 300; ++i) EXPECT_EQ(draw_once(RaceSampler(losses, 2, 3, {}), i, scratch).size(), 6U);
+  for (std::uint32_t i = 0; i < 300; ++i) EXPECT_EQ(draw_once(RaceSampler(losses, 6, {}), i, scratch).size(), 6U);
 }
 
 TEST(RaceSampler, LeavesOutTheHopelessOne) {
@@ -228,10 +223,10 @@ TEST(RaceSampler, LeavesOutTheHopelessOne) {
   losses[1234] = 60;
   losses[77] = 0;
   losses.pop_back();
-  const RaceSampler sampler(losses, 2, 2499, {});
+  const RaceSampler sampler(losses, 4998, {});
   DrawScratch scratch;
   for (std::uint32_t i = 0; i < 50; ++i)
-    for (const Drawn& one : draw_once(sampler, i, scratch)) ASSERT_NE(one.position, 1234U);
+    for (const std::uint32_t position : draw_once(sampler, i, scratch)) ASSERT_NE(position, 1234U);
 }
 
 TEST(ClassSampler, MeansAreThoseOfTheDrawnLosses) {

@@ -1,6 +1,6 @@
 // Compiled once for any processor and once with AVX2 (see core/simd.h): no inline function of a header may be used
 // here.
-#include "regroup/rml/race_kernels.h"
+#include "regroup/rml/draw_kernels.h"
 
 #include <cstring>
 
@@ -59,23 +59,63 @@ inline std::uint32_t sum_of(Bytes bytes) {
 #endif
 }
 
+#if defined(__AVX2__)
+/// For each mask of eight values, the places of those that are set.
+struct Places {
+  std::uint8_t of[256][8] = {};
+
+  constexpr Places() {
+    for (int mask = 0; mask < 256; ++mask)
+      for (int place = 0, count = 0; place < 8; ++place)
+        if ((mask >> place & 1) != 0) of[mask][count++] = static_cast<std::uint8_t>(place);
+  }
+};
+
+constexpr Places places;
+#endif
+
 }  // namespace
 
-void race_bytes(const std::uint8_t* random, const std::uint8_t* group_random, const std::uint8_t* sure,
-                const std::uint8_t* heavy, int groups, std::size_t count, std::uint8_t* group_of, std::uint32_t* look) {
-  const auto factor = static_cast<std::uint16_t>(groups);
+std::uint32_t race_bytes(const std::uint8_t* random, const std::uint8_t* sure, const std::uint8_t* heavy,
+                         std::size_t count, std::uint32_t* arrived, std::uint32_t* look) {
+  int total = 0;
   for (std::size_t i = 0; i < count; i += 32) {
     const auto byte = load<Bytes>(random + i);
     const auto limit = load<Bytes>(sure + i);
-    const auto arrived = reinterpret_cast<Bytes>(byte < limit);
+    const auto in = reinterpret_cast<Bytes>(byte < limit);
     const auto tied = reinterpret_cast<Bytes>(byte == limit);
-    // group = byte * groups / 256, for the even and for the odd bytes of 16 bits.
-    const auto pair = load<Words>(group_random + i);
+    arrived[i / 32] = bits_of(in);
+    look[i / 32] = bits_of(tied | (load<Bytes>(heavy + i) & ~in));
+    total += __builtin_popcount(arrived[i / 32]);
+  }
+  return static_cast<std::uint32_t>(total);
+}
+
+void compact(const float* values, const std::uint32_t* mask, std::size_t count, float* out) {
+  for (std::size_t i = 0; i < count; i += 32) {
+#if defined(__AVX2__)
+    std::uint32_t bits = mask[i / 32];
+    for (std::size_t eight = i; eight < i + 32; eight += 8, bits >>= 8) {
+      const auto order = reinterpret_cast<__m256i>(widen(places.of[bits & 255]));
+      const __m256 packed = _mm256_permutevar8x32_ps(_mm256_loadu_ps(values + eight), order);
+      _mm256_storeu_ps(out, packed);
+      out += __builtin_popcount(bits & 255);
+    }
+#else
+    for (std::uint32_t bits = mask[i / 32]; bits != 0; bits &= bits - 1) *out++ = values[i + __builtin_ctz(bits)];
+#endif
+  }
+}
+
+void byte_groups(const std::uint8_t* random, int groups, std::size_t count, std::uint8_t* group_of) {
+  const auto factor = static_cast<std::uint16_t>(groups);
+  for (std::size_t i = 0; i < count; i += 32) {
+    // For the even and for the odd bytes of 16 bits.
+    const auto pair = load<Words>(random + i);
     const Words even = (pair & 0xff) * factor >> 8;
     const Words odd = (pair >> 8) * factor & 0xff00;
-    const Bytes result = reinterpret_cast<Bytes>(even | odd) | ~arrived;
+    const Words result = even | odd;
     std::memcpy(group_of + i, &result, sizeof result);
-    look[i / 32] = bits_of(tied | (load<Bytes>(heavy + i) & ~arrived));
   }
 }
 

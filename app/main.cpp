@@ -10,6 +10,7 @@
 #include "regroup/core/error.h"
 #include "regroup/core/parallel.h"
 #include "regroup/nn/engine.h"
+#include "version.h"
 
 namespace {
 

@@ -34,7 +34,7 @@ std::string table_of(const Rows& rows, std::size_t width) {
   return text;
 }
 
-std::string footer() {
+std::string noise_footer() {
   std::vector<std::pair<std::string, std::string>> kinds, sets;
   for (const NoiseKindInfo& kind : noise_kinds()) kinds.emplace_back(kind.usage(), kind.description);
   for (const DatasetInfo& set : datasets()) sets.emplace_back(set.usage(), set.description);
@@ -98,7 +98,7 @@ void add_noise_command(CLI::App& app) {
                       "Also write the realised transition matrix as CSV, as --noise matrix:FILE reads it");
   command->add_flag("--overwrite", flags->overwrite, "Replace files that exist");
   command->add_flag("-q,--quiet", flags->quiet, "Print nothing");
-  command->footer(footer());
+  command->footer(noise_footer());
   command->callback([flags] { run_noise(*flags); });
 }
 

@@ -202,7 +202,7 @@ void run_reproduce(const ReproduceFlags& flags) {
     throw UserError("some runs were left out for want of their data; --data narrows what is asked for");
 }
 
-std::string footer() {
+std::string reproduce_footer() {
   std::string text = "Tables and figures (all: every one):\n";
   for (const BuiltIn& grid : built_in_grids())
     text += fmt::format("  {:<10} {}\n", grid.name, parse_grid(grid.text, std::string(grid.name)).caption);
@@ -239,7 +239,7 @@ void add_reproduce_command(CLI::App& app) {
   command->add_option("--device", flags->device, "What to compute on: auto, cpu, cuda")->capture_default_str();
   command->add_flag("--dry-run", flags->dry_run, "List the runs and what they will take, and stop");
   command->add_flag("-q,--quiet", flags->quiet, "Print nothing but failures and the end");
-  command->footer(footer);
+  command->footer(reproduce_footer);
   command->callback([flags] { run_reproduce(*flags); });
 }
 

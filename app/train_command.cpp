@@ -88,7 +88,7 @@ void run_train(const TrainFlags& flags) {
   if (!flags.quiet) print_summary(result, folder);
 }
 
-std::string footer() {
+std::string train_footer() {
   std::string text = "Methods:\n";
   for (const MethodInfo& method : methods()) text += fmt::format("  {:<12} {}\n", method.name, method.description);
   text += "\nRecipes:\n";
@@ -113,7 +113,7 @@ void add_train_command(CLI::App& app) {
   command->add_option("--resume", flags->resume, "Go on with a run that was stopped or killed");
   command->add_flag("-q,--quiet", flags->quiet, "Print nothing but warnings");
   flags->settings = std::make_unique<SettingFlags>(*command, all_settings());
-  command->footer(footer());
+  command->footer(train_footer());
   command->callback([flags] { run_train(*flags); });
 }
 

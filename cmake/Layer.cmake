@@ -10,7 +10,8 @@ endif()
 
 # For code that only calls and checks: nobody waits for it, but for its compilation.
 add_library(regroup_light INTERFACE)
-target_compile_options(regroup_light INTERFACE $<$<CONFIG:Release>:-O1>)
+# -fPIC as the layers have it, so that programs share their precompiled headers.
+target_compile_options(regroup_light INTERFACE -fPIC $<$<CONFIG:Release>:-O1>)
 target_link_libraries(regroup_light INTERFACE regroup_flags)
 
 # regroup_layer(NAME [LIGHT] SOURCES a.cpp ... HEADERS a.h ... [PRIVATE_HEADERS not installed] [USES lower layers]

@@ -12,7 +12,8 @@ struct Convolution {
   std::int64_t stride = 1, padding = 0;
 
   /// By the engine; in fp32 on a CPU by a matrix product for kernels of one pixel, and where that is faster by
-  /// Winograd's algorithm (see winograd.h), which has first derivatives only.
+  /// Winograd's algorithm (see winograd.h), which has first derivatives only. bf16 is emulated so as well where the
+  /// processor has none.
   at::Tensor operator()(const at::Tensor& x) const;
 };
 

@@ -9,7 +9,6 @@
 #include <string_view>
 
 namespace regroup {
-namespace {
 
 bool cpu_has_bf16() {
 #if defined(__x86_64__)
@@ -19,8 +18,6 @@ bool cpu_has_bf16() {
   return false;
 #endif
 }
-
-}  // namespace
 
 EngineInfo engine_info() {
   const bool debian = std::string_view(REGROUP_TORCH_NAME) == "debian";

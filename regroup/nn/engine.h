@@ -15,6 +15,9 @@ struct EngineInfo {
 
 EngineInfo engine_info();
 
+/// Whether the processor computes in bf16 natively.
+bool cpu_has_bf16();
+
 /// Lets this process keep the memory that it frees. An engine without a cache of its own asks the system for the memory
 /// of every activation, and the system clears every page of it. Call it first thing in main.
 void keep_memory();

@@ -42,7 +42,7 @@ Precision choose_precision(std::string_view name, c10::Device device) {
   if (name == "bf16") return Precision::bf16;
   if (name != "auto") throw UserError(fmt::format("unknown precision '{}'; known: auto, fp32, bf16", name));
   // Every GPU of the last years computes in bf16.
-  return device.is_cuda() || engine_info().cpu_precision == "bf16" ? Precision::bf16 : Precision::fp32;
+  return device.is_cuda() || cpu_has_bf16() ? Precision::bf16 : Precision::fp32;
 }
 
 c10::Device choose_device(std::string_view name) {

@@ -9,7 +9,7 @@ namespace regroup {
 /// What convolutions compute in. Weights, optimizer, batch statistics, logits and losses are fp32 always.
 enum class Precision { fp32, bf16 };
 
-/// `auto`, `fp32` or `bf16`. `auto` is bf16 where the device does it natively: elsewhere it is far slower.
+/// `auto`, `fp32` or `bf16`. `auto` is bf16 where the device does it natively: elsewhere it is slower than fp32.
 Precision choose_precision(std::string_view name, c10::Device device);
 
 /// `auto`, `cpu` or `cuda`.

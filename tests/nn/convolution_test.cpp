@@ -3,6 +3,10 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "regroup/nn/precision.h"
+
 namespace regroup {
 namespace {
 
@@ -11,30 +15,60 @@ double relative_difference(const at::Tensor& ours, const at::Tensor& exact) {
   return ((ours.to(at::kDouble) - exact).abs().max() / exact.abs().max()).item<double>();
 }
 
-/// Output and gradients against the engine's own convolution in double precision, for shapes that go by Winograd's
-/// algorithm and for some that do not.
+struct Case {
+  std::int64_t in, out, kernel, stride, padding, side;
+};
+
+// Shapes that go by Winograd's algorithm, by a matrix product, and by neither.
+const std::vector<Case> cases = {{16, 32, 3, 1, 1, 9}, {32, 16, 3, 1, 1, 8}, {64, 64, 3, 1, 1, 4}, {3, 16, 3, 1, 1, 9},
+                                 {16, 32, 3, 2, 1, 9}, {16, 32, 1, 1, 0, 9}, {4, 8, 1, 2, 0, 9},   {16, 8, 1, 2, 0, 8}};
+
+struct Differences {
+  double output, images, weight;
+};
+
+/// Output and gradients, in the precision that is on, against the engine's own convolution in double precision.
+Differences differences(const Case& c, const at::Tensor& values, const at::Tensor& kernel) {
+  const auto layout = at::MemoryFormat::ChannelsLast;
+  const at::Tensor x = values.contiguous(layout).requires_grad_();
+  const at::Tensor weight = kernel.contiguous(layout).requires_grad_();
+  const at::Tensor y = Convolution{weight, c.stride, c.padding}(x);
+  const at::Tensor dy = at::randn(y.sizes()).to(y.scalar_type());
+  y.backward(dy);
+
+  const at::Tensor exact_x = x.detach().to(at::kDouble).requires_grad_();
+  const at::Tensor exact_weight = weight.detach().to(at::kDouble).requires_grad_();
+  const at::Tensor exact = at::conv2d(exact_x, exact_weight, {}, {c.stride, c.stride}, {c.padding, c.padding});
+  exact.backward(dy.to(at::kDouble));
+  return {relative_difference(y.detach(), exact.detach()), relative_difference(x.grad(), exact_x.grad()),
+          relative_difference(weight.grad(), exact_weight.grad())};
+}
+
+at::Tensor images_of(const Case& c) { return at::randn({8, c.in, c.side, c.side}); }
+at::Tensor kernel_of(const Case& c) { return at::randn({c.out, c.in, c.kernel, c.kernel}); }
+
 TEST(Convolution, HasTheOutputAndGradientsOfTheEnginesOwn) {
   at::manual_seed(1);
-  struct Case {
-    std::int64_t in, out, kernel, stride, padding, side;
-  };
-  for (const Case& c :
-       {Case{16, 32, 3, 1, 1, 9}, Case{32, 16, 3, 1, 1, 8}, Case{64, 64, 3, 1, 1, 4}, Case{3, 16, 3, 1, 1, 9},
-        Case{16, 32, 3, 2, 1, 9}, Case{16, 32, 1, 1, 0, 9}, Case{4, 8, 1, 2, 0, 9}, Case{16, 8, 1, 2, 0, 8}}) {
-    const auto layout = at::MemoryFormat::ChannelsLast;
-    const at::Tensor x = at::randn({8, c.in, c.side, c.side}).contiguous(layout).requires_grad_();
-    const at::Tensor weight = at::randn({c.out, c.in, c.kernel, c.kernel}).contiguous(layout).requires_grad_();
-    const at::Tensor y = Convolution{weight, c.stride, c.padding}(x);
-    const at::Tensor dy = at::randn_like(y);
-    y.backward(dy);
+  for (const Case& c : cases) {
+    const Differences found = differences(c, images_of(c), kernel_of(c));
+    EXPECT_LT(found.output, 2e-6) << c.in;
+    EXPECT_LT(found.images, 2e-6) << c.in;
+    EXPECT_LT(found.weight, 5e-6) << c.in;
+  }
+}
 
-    const at::Tensor exact_x = x.detach().to(at::kDouble).requires_grad_();
-    const at::Tensor exact_weight = weight.detach().to(at::kDouble).requires_grad_();
-    const at::Tensor exact = at::conv2d(exact_x, exact_weight, {}, {c.stride, c.stride}, {c.padding, c.padding});
-    exact.backward(dy.to(at::kDouble));
-    EXPECT_LT(relative_difference(y.detach(), exact.detach()), 2e-6) << c.in;
-    EXPECT_LT(relative_difference(x.grad(), exact_x.grad()), 2e-6) << c.in;
-    EXPECT_LT(relative_difference(weight.grad(), exact_weight.grad()), 5e-6) << c.in;
+TEST(Convolution, RoundsItsResultsToBf16AndNothingElse) {
+  at::manual_seed(1);
+  const PrecisionScope bf16(Precision::bf16, at::kCPU);
+  for (const Case& c : cases) {
+    // What bf16 can hold, so that nothing is lost on the way in; a result is then off by half of the last of 8 bits.
+    const auto held = [](const at::Tensor& t) { return t.to(at::kBFloat16).to(at::kFloat); };
+    const Differences found = differences(c, held(images_of(c)), held(kernel_of(c)));
+    EXPECT_LE(found.output, 0x1p-8) << c.in;
+    EXPECT_LE(found.images, 0x1p-8) << c.in;
+    EXPECT_LE(found.weight, 0x1p-8) << c.in;
+    EXPECT_GT(found.output, 0x1p-13) << c.in;
+    EXPECT_EQ((Convolution{kernel_of(c), c.stride, c.padding}(images_of(c)).scalar_type()), at::kBFloat16);
   }
 }
 

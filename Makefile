@@ -3,7 +3,8 @@
 TORCH ?= debian
 WERROR ?= OFF
 BUILD = build/$(TORCH)
-CTEST = ctest --output-on-failure -j $$(nproc)
+# Tests run side by side: a thread that waits for another leaves its core to them.
+CTEST = OMP_WAIT_POLICY=passive ctest --output-on-failure -j $$(nproc)
 
 .PHONY: help build demo test bench format lint lint-torch sanitize coverage fuzz install setup
 

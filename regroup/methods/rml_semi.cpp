@@ -16,23 +16,30 @@
 namespace regroup {
 namespace {
 
-/// The paper's lengths as shares of its 400 epochs, for runs of another length.
-constexpr double paper_epochs = 400, paper_ramp = 16;
-constexpr double paper_warmup(int classes) { return classes < 100 ? 50 : 35; }
 constexpr int views = 2;
+
+/// The paper's lengths as shares of its 400 epochs. In a short run the network must know something before it judges
+/// labels: a third of it, up to eight epochs.
+constexpr double paper_epochs = 400, paper_ramp = 16;
+int default_warmup(int epochs, int classes) {
+  const double paper_warmup = classes < 100 ? 50 : 35;
+  const auto share = static_cast<int>(std::lround(epochs * paper_warmup / paper_epochs));
+  return std::max({1, share, std::min(8, epochs / 3)});
+}
+
+/// At least as long, beside the warm-up, as the paper's is beside its 50 epochs.
+double default_ramp(int epochs, int warmup) { return paper_ramp * std::max(epochs / paper_epochs, warmup / 50.0); }
 
 class RmlSemi : public Rml {
  public:
   explicit RmlSemi(Context& context)
       : Rml(context), kept_(context.samples().size(), -1), guesses_(context.samples().size(), -1), sums_(3) {
     const Settings& settings = context.settings();
-    const auto epochs = static_cast<double>(settings.integer("epochs"));
+    const auto epochs = static_cast<int>(settings.integer("epochs"));
     warmup_ = static_cast<int>(settings.integer("warmup-epochs"));
-    if (warmup_ == 0)
-      warmup_ =
-          std::max(1, static_cast<int>(std::lround(epochs * paper_warmup(context.samples().classes) / paper_epochs)));
+    if (warmup_ == 0) warmup_ = default_warmup(epochs, context.samples().classes);
     ramp_ = static_cast<double>(settings.integer("ramp-epochs"));
-    if (ramp_ == 0) ramp_ = epochs * paper_ramp / paper_epochs;
+    if (ramp_ == 0) ramp_ = default_ramp(epochs, warmup_);
   }
 
   void begin_epoch(int epoch) override {
@@ -202,9 +209,11 @@ MethodInfo rml_semi_method() {
   settings.insert(
       settings.end(),
       {{"warmup-epochs", group, std::int64_t{0},
-        "Epochs of plain RML before; 0: an eighth of the run, 9 % with 100 classes or more", 0, 1e6},
-       {"ramp-epochs", group, std::int64_t{0}, "Epochs in which lambda-u rises to its value; 0: 4 % of the run", 0,
-        1e6},
+        "Epochs of plain RML before; 0: an eighth of the run (9 % with 100 classes or more), in short runs up to a "
+        "third",
+        0, 1e6},
+       {"ramp-epochs", group, std::int64_t{0},
+        "Epochs in which lambda-u rises to its value; 0: 4 % of the run, in short runs a third of the warm-up", 0, 1e6},
        {"lambda-u", group, 15.0, "Weight of the loss of unlabelled samples", 0, 1e4},
        {"temperature", group, 0.5, "Of the sharpening of guessed labels; under 1 makes them more certain", 0.01, 10},
        {"mix-alpha", group, 4.0, "Shares of a mixture come from Beta(alpha, alpha) in the first half of the run", 0.01,

@@ -25,6 +25,8 @@ double time_ratio(int rounds, const std::function<double()>& slow, const std::fu
 void settle();
 
 void bench_estimator(Figures& figures);
+void bench_precision(Figures& figures);
+void bench_semi(Figures& figures);
 void bench_training(Figures& figures);
 
 }  // namespace regroup::bench

@@ -47,6 +47,8 @@ double time_ratio(int rounds, const std::function<double()>& slow, const std::fu
 int main(int argc, char** argv) {
   using regroup::bench::Figures;
   const std::map<std::string, void (*)(Figures&)> groups = {{"estimator", regroup::bench::bench_estimator},
+                                                            {"precision", regroup::bench::bench_precision},
+                                                            {"semi", regroup::bench::bench_semi},
                                                             {"training", regroup::bench::bench_training}};
   const std::string only = argc > 2 ? argv[2] : "";
   if (argc < 2 || (!only.empty() && !groups.contains(only))) {

@@ -175,15 +175,6 @@ void bench_width(Figures& figures, PyTorchProcess& pytorch, const ImageSet& imag
   report(figures, "rml_share." + w, median_of(share));
 }
 
-/// An epoch of the second phase of RML-Semi over one of cross-entropy.
-double semi_over_ce(Precision precision) {
-  const ImageSet images = make_images(40 * batch_size);
-  Training ce(images, "ce", 16, precision), semi(images, "rml-semi", 16, precision);
-  semi.run_epoch();  // plain RML
-  return time_ratio(
-      3, [&] { return semi.run_epoch(); }, [&] { return ce.run_epoch(); });
-}
-
 }  // namespace
 
 void bench_training(Figures& figures) {
@@ -195,21 +186,38 @@ void bench_training(Figures& figures) {
   const Precision precision = choose_precision("auto", at::kCPU);
   bench_width(figures, pytorch, images, 16, precision, 12, 5);
   bench_width(figures, pytorch, images, 64, precision, 2, 3);
-
-  report(figures, "semi_over_ce", semi_over_ce(precision));
-
-  Training fp32(images, "ce", 16, Precision::fp32), bf16(images, "ce", 16, Precision::bf16);
-  report(figures, "bf16_over_fp32",
-         time_ratio(
-             5, [&] { return fp32.run(12); }, [&] { return bf16.run(12); }));
   if (precision == Precision::fp32) {
     report(figures, "regroup_over_pytorch.fp32_w16", figures["regroup_over_pytorch.w16"]);
   } else {
     pytorch.ask("prepare ce 16 fp32");
+    Training fp32(images, "ce", 16, Precision::fp32);
     report(figures, "regroup_over_pytorch.fp32_w16",
            time_ratio(
                7, [&] { return pytorch.ask("run ce 16 fp32 12"); }, [&] { return fp32.run(12); }));
   }
+}
+
+void bench_precision(Figures& figures) {
+  set_engine_threads(hardware_threads());
+  keep_memory();
+  const ImageSet images = make_images(40 * batch_size);
+  Training fp32(images, "ce", 16, Precision::fp32), bf16(images, "ce", 16, Precision::bf16);
+  report(figures, "bf16_over_fp32",
+         time_ratio(
+             9, [&] { return fp32.run(12); }, [&] { return bf16.run(12); }));
+}
+
+/// An epoch of the second phase of RML-Semi over one of cross-entropy.
+void bench_semi(Figures& figures) {
+  set_engine_threads(hardware_threads());
+  keep_memory();
+  const Precision precision = choose_precision("auto", at::kCPU);
+  const ImageSet images = make_images(40 * batch_size);
+  Training ce(images, "ce", 16, precision), semi(images, "rml-semi", 16, precision);
+  semi.run_epoch();  // plain RML
+  report(figures, "semi_over_ce",
+         time_ratio(
+             3, [&] { return semi.run_epoch(); }, [&] { return ce.run_epoch(); }));
 }
 
 }  // namespace regroup::bench

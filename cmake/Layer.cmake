@@ -39,20 +39,25 @@ function(regroup_layer NAME)
   install(FILES ${LAYER_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/regroup/${NAME})
 endfunction()
 
-# Compiles SOURCE into a layer for any processor (namespace baseline) and, on x86-64, for AVX2 (namespace avx2) as well;
-# regroup/core/simd.h chooses at run time.
+# Compiles SOURCE into a layer for any processor (namespace baseline) and, on x86-64, for AVX2 (namespace avx2) as well, and where
+# it asks for AVX512 for processors with its bf16 instructions (namespace avx512); regroup/core/simd.h chooses at run time.
 function(regroup_kernels NAME SOURCE)
   set(variants baseline)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(APPEND variants avx2)
+    if("AVX512" IN_LIST ARGN)
+      list(APPEND variants avx512)
+    endif()
   endif()
+  set(flags_avx2 -mavx2)
+  set(flags_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512bf16)
   foreach(variant ${variants})
     set(object regroup_${NAME}_${variant})
     add_library(${object} OBJECT ${SOURCE})
     set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_compile_definitions(${object} PRIVATE REGROUP_KERNELS=${variant})
     # -Wno-psabi: vectors are passed between functions of this one file only, so their calling convention is nobody's affair.
-    target_compile_options(${object} PRIVATE -O3 -Wno-psabi $<$<STREQUAL:${variant},avx2>:-mavx2>)
+    target_compile_options(${object} PRIVATE -O3 -Wno-psabi ${flags_${variant}})
     target_include_directories(${object} PRIVATE $<TARGET_PROPERTY:regroup_${NAME},INTERFACE_INCLUDE_DIRECTORIES>)
     target_link_libraries(${object} PRIVATE regroup_flags)
     target_sources(regroup_${NAME} PRIVATE $<TARGET_OBJECTS:${object}>)

@@ -40,9 +40,9 @@ void for_each_part(const Matrix& matrix, const Body& body) {
 template <class Body>
 void with_kernels_for(const at::Tensor& x, const Body& body) {
   if (x.scalar_type() == at::kFloat) {
-    body(REGROUP_BEST_KERNEL(float_batch_norm)());
+    body(REGROUP_WIDEST_KERNEL(float_batch_norm)());
   } else {
-    body(REGROUP_BEST_KERNEL(bf16_batch_norm)());
+    body(REGROUP_WIDEST_KERNEL(bf16_batch_norm)());
   }
 }
 

@@ -1,149 +1,226 @@
-// Compiled once for any processor and once with AVX2 (see core/simd.h): no inline function of a header may be used
-// here, since the linker would keep the AVX2 form of it for everybody.
+// Compiled once for any processor, once with AVX2 and once with AVX-512 (see core/simd.h): no inline function of a
+// header may be used here, since the linker would keep one processor's form of it for everybody.
 #include "regroup/nn/batch_norm_kernels.h"
 
 #include <cstddef>
 #include <cstdint>
+#ifdef __AVX512BF16__
+#include <immintrin.h>
+#endif
 
 namespace regroup::REGROUP_KERNELS {
 namespace {
 
-// Eight channels at a time; a compiler without such registers splits them.
-constexpr std::size_t lanes = 8;
-using Floats = float __attribute__((vector_size(32)));
-using Words = std::uint32_t __attribute__((vector_size(32)));
-using Halves = std::uint16_t __attribute__((vector_size(16)));
+template <std::size_t N>
+struct VectorTypes;
+template <>
+struct VectorTypes<8> {
+  using Floats = float __attribute__((vector_size(32)));
+  using Words = std::uint32_t __attribute__((vector_size(32)));
+  using Halves = std::uint16_t __attribute__((vector_size(16)));
+};
+template <>
+struct VectorTypes<16> {
+  using Floats = float __attribute__((vector_size(64)));
+  using Words = std::uint32_t __attribute__((vector_size(64)));
+  using Halves = std::uint16_t __attribute__((vector_size(32)));
+};
 
-inline Floats load(const float* from) {
-  Floats values;
-  __builtin_memcpy(&values, from, sizeof values);
-  return values;
-}
+/// N channels at a time; a compiler without such registers splits them.
+template <std::size_t N>
+struct Vector {
+  using Floats = typename VectorTypes<N>::Floats;
+  using Words = typename VectorTypes<N>::Words;
+  using Halves = typename VectorTypes<N>::Halves;
 
-inline void store(Floats values, float* to) { __builtin_memcpy(to, &values, sizeof values); }
+  static inline Floats load(const float* from) {
+    Floats values;
+    __builtin_memcpy(&values, from, sizeof values);
+    return values;
+  }
 
-inline Floats load(const std::uint16_t* from) {
-  Halves halves;
-  __builtin_memcpy(&halves, from, sizeof halves);
-  return reinterpret_cast<Floats>(__builtin_convertvector(halves, Words) << 16);
-}
+  static inline void store(Floats values, float* to) { __builtin_memcpy(to, &values, sizeof values); }
 
-inline void store(Floats values, std::uint16_t* to) {
-  const Words bits = reinterpret_cast<Words>(values);
-  const Words rounded = (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;  // to nearest, ties to even
-  const Words not_a_number = bits >> 16 | 0x40U;
-  const Halves halves = __builtin_convertvector((bits & 0x7fffffffU) > 0x7f800000U ? not_a_number : rounded, Halves);
-  __builtin_memcpy(to, &halves, sizeof halves);
-}
+  static inline Floats load(const std::uint16_t* from) {
+    Halves halves;
+    __builtin_memcpy(&halves, from, sizeof halves);
+    return reinterpret_cast<Floats>(__builtin_convertvector(halves, Words) << 16);
+  }
 
-// Not a number stays what it is, so that a broken run is seen.
-inline Floats positive_part(Floats values) { return values < 0 ? Floats{} : values; }
+  /// To nearest, ties to even.
+  static inline void store(Floats values, std::uint16_t* to) {
+#ifdef __AVX512BF16__
+    // The processor's own conversion takes numbers under 1.2e-38 for 0.
+    if constexpr (N == 16) {
+      const auto halves = _mm512_cvtneps_pbh(reinterpret_cast<__m512>(values));
+      __builtin_memcpy(to, &halves, sizeof halves);
+      return;
+    }
+#endif
+    const Words bits = reinterpret_cast<Words>(values);
+    const Words rounded = (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
+    const Words not_a_number = bits >> 16 | 0x40U;
+    const Halves halves = __builtin_convertvector((bits & 0x7fffffffU) > 0x7f800000U ? not_a_number : rounded, Halves);
+    __builtin_memcpy(to, &halves, sizeof halves);
+  }
 
-/// What passes back through ReLU: dy where the output was positive.
-template <bool Relu, class T>
-inline Floats passed(const T* dy, Floats x, const T* y, const float* scale, const float* shift, std::size_t at,
-                     std::size_t channel) {
-  const Floats g = load(dy + at);
-  if constexpr (!Relu) return g;
-  const Floats output = y != nullptr ? load(y + at) : x * load(scale + channel) + load(shift + channel);
-  return output > 0 ? g : Floats{};
-}
+  // Not a number stays what it is, so that a broken run is seen.
+  static inline Floats positive_part(Floats values) { return values < 0 ? Floats{} : values; }
+};
 
-/// The mean of a few rows, then the deviations from it while the rows are still in the cache, then Chan's formula to
-/// join them with what came before: exact enough in single precision, one trip to memory.
-template <class T>
-void moments_of(Rows rows, const T* x, float* mean, float* squares) {
+/// Calls body(from, to, channel) for N channels of a few rows at a time: the rows stay in the cache for the other
+/// channels, and what belongs to the channels in registers.
+template <std::size_t N, class Body>
+inline void for_each_block(Rows rows, const Body& body) {
   const auto [begin, end, channels] = rows;
   const std::size_t few = channels >= 1024 ? 4 : 4096 / channels;
-  for (std::size_t c = 0; c < channels; ++c) mean[c] = squares[c] = 0;
   for (std::size_t from = begin; from < end; from += few) {
     const std::size_t to = end - from < few ? end : from + few;
-    const auto count = static_cast<float>(to - from);
-    const auto before = static_cast<float>(from - begin);
-    for (std::size_t c = 0; c < channels; c += lanes) {
-      Floats sum{};
-      for (std::size_t row = from; row < to; ++row) sum += load(x + row * channels + c);
-      const Floats here = sum / count;
-      Floats square{};
-      for (std::size_t row = from; row < to; ++row) {
-        const Floats deviation = load(x + row * channels + c) - here;
-        square += deviation * deviation;
-      }
+    for (std::size_t c = 0; c < channels; c += N) body(from, to, c);
+  }
+}
+
+/// Calls body(row, i) for all rows with i going round 0 to 3: sums in four parts do not wait for each other.
+template <class Body>
+inline void for_each_row(std::size_t from, std::size_t to, const Body& body) {
+  for (; from + 4 <= to; from += 4)
+    for (std::size_t i = 0; i < 4; ++i) body(from + i, i);
+  for (std::size_t i = 0; from + i < to; ++i) body(from + i, i);
+}
+
+template <class Floats>
+inline Floats total(const Floats (&sums)[4]) {
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+template <std::size_t N, class T>
+struct Kernels : Vector<N> {
+  using typename Vector<N>::Floats;
+  using Vector<N>::load, Vector<N>::store;
+
+  /// The mean of a few rows, then the deviations from it while the rows are still in the cache, then Chan's formula to
+  /// join them with what came before: exact enough in single precision, one trip to memory.
+  static void moments(Rows rows, const T* x, float* mean, float* squares) {
+    for (std::size_t c = 0; c < rows.channels; ++c) mean[c] = squares[c] = 0;
+    for_each_block<N>(rows, [&](std::size_t from, std::size_t to, std::size_t c) {
+      const auto count = static_cast<float>(to - from);
+      const auto before = static_cast<float>(from - rows.begin);
+      Floats sum[4]{}, square[4]{};
+      for_each_row(from, to, [&](std::size_t row, std::size_t i) { sum[i] += load(x + row * rows.channels + c); });
+      const Floats here = total(sum) / count;
+      for_each_row(from, to, [&](std::size_t row, std::size_t i) {
+        const Floats deviation = load(x + row * rows.channels + c) - here;
+        square[i] += deviation * deviation;
+      });
       const Floats shift = here - load(mean + c);
-      store(load(squares + c) + square + shift * shift * (before * (count / (before + count))), squares + c);
+      store(load(squares + c) + total(square) + shift * shift * (before * (count / (before + count))), squares + c);
       store(load(mean + c) + shift * (count / (before + count)), mean + c);
-    }
+    });
   }
-}
 
-template <bool Relu, class T>
-void normalise_rows(Rows rows, const T* x, const T* addend, const float* scale, const float* shift, T* y) {
-  const auto [begin, end, channels] = rows;
-  for (std::size_t row = begin; row < end; ++row) {
-    for (std::size_t c = 0; c < channels; c += lanes) {
-      const std::size_t at = row * channels + c;
-      Floats value = load(x + at) * load(scale + c) + load(shift + c);
-      if (addend != nullptr) value += load(addend + at);
-      store(Relu ? positive_part(value) : value, y + at);
-    }
-  }
-}
-
-template <bool Relu, class T>
-void backward_sums_of(Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift,
-                      const float* mean, float* sum, float* dot) {
-  const auto [begin, end, channels] = rows;
-  for (std::size_t c = 0; c < channels; ++c) sum[c] = dot[c] = 0;
-  // Few rows at a time, so that their cache lines serve all channels, and the sums stay in registers.
-  const std::size_t few = channels >= 1024 ? 4 : 4096 / channels;
-  for (std::size_t from = begin; from < end; from += few) {
-    const std::size_t to = end - from < few ? end : from + few;
-    for (std::size_t c = 0; c < channels; c += lanes) {
-      Floats sums{}, dots{};
-      const Floats centre = load(mean + c);
+  template <bool Relu, bool Add>
+  static void normalise(Rows rows, const T* x, const T* addend, const float* scale, const float* shift, T* y) {
+    for_each_block<N>(rows, [&](std::size_t from, std::size_t to, std::size_t c) {
+      const Floats by = load(scale + c), plus = load(shift + c);
       for (std::size_t row = from; row < to; ++row) {
-        const std::size_t at = row * channels + c;
-        const Floats value = load(x + at);
-        const Floats g = passed<Relu>(dy, value, y, scale, shift, at, c);
-        sums += g;
-        dots += g * (value - centre);
+        const std::size_t at = row * rows.channels + c;
+        Floats value = load(x + at) * by + plus;
+        if constexpr (Add) value += load(addend + at);
+        store(Relu ? Vector<N>::positive_part(value) : value, y + at);
       }
-      store(load(sum + c) + sums, sum + c);
-      store(load(dot + c) + dots, dot + c);
-    }
+    });
   }
-}
 
-template <bool Relu, class T>
-void backward_rows(Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift,
-                   const float* slope, const float* offset, T* dx, T* daddend) {
-  const auto [begin, end, channels] = rows;
-  for (std::size_t row = begin; row < end; ++row) {
-    for (std::size_t c = 0; c < channels; c += lanes) {
-      const std::size_t at = row * channels + c;
-      const Floats value = load(x + at);
-      const Floats g = passed<Relu>(dy, value, y, scale, shift, at, c);
-      store(g * load(scale + c) + value * load(slope + c) + load(offset + c), dx + at);
-      if (daddend != nullptr) store(g, daddend + at);
-    }
+  /// What passes back through ReLU: dy where the output was positive.
+  template <bool Relu, bool Output>
+  static inline Floats passed(Floats dy, Floats x, const T* y, Floats scale, Floats shift) {
+    if constexpr (!Relu) return dy;
+    if constexpr (Output) return load(y) > 0 ? dy : Floats{};
+    return x * scale + shift > 0 ? dy : Floats{};
   }
+
+  template <bool Relu, bool Output>
+  static void backward_sums(Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift,
+                            const float* mean, float* sum, float* dot) {
+    for (std::size_t c = 0; c < rows.channels; ++c) sum[c] = dot[c] = 0;
+    for_each_block<N>(rows, [&](std::size_t from, std::size_t to, std::size_t c) {
+      const Floats by = load(scale + c), plus = load(shift + c), centre = load(mean + c);
+      Floats sums[4]{}, dots[4]{};
+      for_each_row(from, to, [&](std::size_t row, std::size_t i) {
+        const std::size_t at = row * rows.channels + c;
+        const Floats value = load(x + at);
+        const Floats g = passed<Relu, Output>(load(dy + at), value, y + at, by, plus);
+        sums[i] += g;
+        dots[i] += g * (value - centre);
+      });
+      store(load(sum + c) + total(sums), sum + c);
+      store(load(dot + c) + total(dots), dot + c);
+    });
+  }
+
+  template <bool Relu, bool Output, bool Add>
+  static void backward(Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift,
+                       const float* slope, const float* offset, T* dx, T* daddend) {
+    for_each_block<N>(rows, [&](std::size_t from, std::size_t to, std::size_t c) {
+      const Floats by = load(scale + c), plus = load(shift + c), per_x = load(slope + c), constant = load(offset + c);
+      for (std::size_t row = from; row < to; ++row) {
+        const std::size_t at = row * rows.channels + c;
+        const Floats value = load(x + at);
+        const Floats g = passed<Relu, Output>(load(dy + at), value, y + at, by, plus);
+        store(g * by + value * per_x + constant, dx + at);
+        if constexpr (Add) store(g, daddend + at);
+      }
+    });
+  }
+};
+
+#ifdef __AVX512BF16__
+/// Calls body with the widest vector that the channels fill.
+template <class T, class Body>
+inline void with_vectors(std::size_t channels, const Body& body) {
+  if (channels % 16 == 0)
+    body(Kernels<16, T>());
+  else
+    body(Kernels<8, T>());
 }
+#else
+template <class T, class Body>
+inline void with_vectors(std::size_t /*channels*/, const Body& body) {
+  body(Kernels<8, T>());
+}
+#endif
 
 template <class T>
 BatchNormKernels<T> kernels() {
   return {
-      moments_of<T>,
+      [](Rows rows, const T* x, float* mean, float* squares) {
+        with_vectors<T>(rows.channels, [&](auto k) { k.moments(rows, x, mean, squares); });
+      },
       [](Rows rows, const T* x, const T* addend, const float* scale, const float* shift, bool relu, T* y) {
-        (relu ? normalise_rows<true, T> : normalise_rows<false, T>)(rows, x, addend, scale, shift, y);
+        with_vectors<T>(rows.channels, [&]<class K>(K) {
+          const auto call = relu ? (addend ? K::template normalise<true, true> : K::template normalise<true, false>)
+                                 : (addend ? K::template normalise<false, true> : K::template normalise<false, false>);
+          call(rows, x, addend, scale, shift, y);
+        });
       },
       [](Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift, const float* mean,
          bool relu, float* sum, float* dot) {
-        (relu ? backward_sums_of<true, T> : backward_sums_of<false, T>)(rows, dy, x, y, scale, shift, mean, sum, dot);
+        with_vectors<T>(rows.channels, [&]<class K>(K) {
+          const auto call = !relu ? K::template backward_sums<false, false>
+                            : y   ? K::template backward_sums<true, true>
+                                  : K::template backward_sums<true, false>;
+          call(rows, dy, x, y, scale, shift, mean, sum, dot);
+        });
       },
       [](Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift, bool relu,
          const float* slope, const float* offset, T* dx, T* daddend) {
-        (relu ? backward_rows<true, T> : backward_rows<false, T>)(rows, dy, x, y, scale, shift, slope, offset, dx,
-                                                                  daddend);
+        with_vectors<T>(rows.channels, [&]<class K>(K) {
+          const auto call =
+              !relu ? (daddend ? K::template backward<false, false, true> : K::template backward<false, false, false>)
+              : y   ? (daddend ? K::template backward<true, true, true> : K::template backward<true, true, false>)
+                    : (daddend ? K::template backward<true, false, true> : K::template backward<true, false, false>);
+          call(rows, dy, x, y, scale, shift, slope, offset, dx, daddend);
+        });
       },
   };
 }

@@ -38,5 +38,10 @@ namespace avx2 {
 BatchNormKernels<float> float_batch_norm();
 BatchNormKernels<std::uint16_t> bf16_batch_norm();
 }  // namespace avx2
+/// For processors with AVX-512 and its bf16 instructions.
+namespace avx512 {
+BatchNormKernels<float> float_batch_norm();
+BatchNormKernels<std::uint16_t> bf16_batch_norm();
+}  // namespace avx512
 
 }  // namespace regroup

@@ -8,16 +8,11 @@
 
 #include <string_view>
 
+#include "regroup/core/simd.h"
+
 namespace regroup {
 
-bool cpu_has_bf16() {
-#if defined(__x86_64__)
-  // Every processor with AMX tiles for bf16 has the AVX-512 instructions for it too.
-  return __builtin_cpu_supports("avx512bf16");
-#else
-  return false;
-#endif
-}
+bool cpu_has_bf16() { return cpu_has_avx512_bf16(); }
 
 EngineInfo engine_info() {
   const bool debian = std::string_view(REGROUP_TORCH_NAME) == "debian";

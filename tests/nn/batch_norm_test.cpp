@@ -311,9 +311,14 @@ std::vector<T> written_by(const BatchNormKernels<T>& kernels, std::int64_t chann
 #if defined(__x86_64__)
 TEST(BatchNormKernels, GiveTheSameBitsOnEveryProcessor) {
   if (!cpu_has_avx2()) GTEST_SKIP() << "this processor has no AVX2";
-  for (const std::int64_t channels : {8, 24, 1032}) {
-    EXPECT_EQ(written_by(baseline::float_batch_norm(), channels), written_by(avx2::float_batch_norm(), channels));
-    EXPECT_EQ(written_by(baseline::bf16_batch_norm(), channels), written_by(avx2::bf16_batch_norm(), channels));
+  for (const std::int64_t channels : {8, 16, 24, 1032, 1040}) {
+    const auto floats = written_by(baseline::float_batch_norm(), channels);
+    const auto halves = written_by(baseline::bf16_batch_norm(), channels);
+    EXPECT_EQ(floats, written_by(avx2::float_batch_norm(), channels));
+    EXPECT_EQ(halves, written_by(avx2::bf16_batch_norm(), channels));
+    if (!cpu_has_avx512_bf16()) continue;
+    EXPECT_EQ(floats, written_by(avx512::float_batch_norm(), channels));
+    EXPECT_EQ(halves, written_by(avx512::bf16_batch_norm(), channels));
   }
 }
 #endif
@@ -324,15 +329,18 @@ TEST(BatchNormKernels, RoundToBf16AsTheEngineDoes) {
   std::vector<std::uint16_t> x(1 << 16), y(1 << 16);
   std::memcpy(x.data(), bits.data_ptr(), x.size() * sizeof x[0]);
   const at::Tensor numbers = bits.view(at::kBFloat16);
-  const std::vector<float> scale(8, 1.25F + 0x1p-8F), shift(8, 0x1p-9F);
-  REGROUP_BEST_KERNEL(bf16_batch_norm)
-  ().normalise({0, x.size() / 8, 8}, x.data(), nullptr, scale.data(), shift.data(), false, y.data());
-  const at::Tensor expected = (numbers.to(at::kFloat) * scale[0] + shift[0]).to(at::kBFloat16);
-  const at::Tensor result = at::empty({1 << 16}, at::kBFloat16);
-  std::memcpy(result.data_ptr(), y.data(), y.size() * sizeof y[0]);
-  EXPECT_EQ(result.isnan().sum().item<int>(), 2 * 127);
-  EXPECT_TRUE(at::equal(result.isnan(), expected.isnan()));
-  EXPECT_TRUE(at::equal(result.nan_to_num(0), expected.nan_to_num(0)));
+  for (const std::size_t channels : {8U, 16U}) {
+    const std::vector<float> scale(channels, 1.25F + 0x1p-8F), shift(channels, 0x1p-9F);
+    const Rows rows{0, x.size() / channels, channels};
+    REGROUP_WIDEST_KERNEL(bf16_batch_norm)
+    ().normalise(rows, x.data(), nullptr, scale.data(), shift.data(), false, y.data());
+    const at::Tensor expected = (numbers.to(at::kFloat) * scale[0] + shift[0]).to(at::kBFloat16);
+    const at::Tensor result = at::empty({1 << 16}, at::kBFloat16);
+    std::memcpy(result.data_ptr(), y.data(), y.size() * sizeof y[0]);
+    EXPECT_EQ(result.isnan().sum().item<int>(), 2 * 127);
+    EXPECT_TRUE(at::equal(result.isnan(), expected.isnan()));
+    EXPECT_TRUE(at::equal(result.nan_to_num(0), expected.nan_to_num(0)));
+  }
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ double seconds(const std::function<void()>& call);
 /// round warms up.
 double time_ratio(int rounds, const std::function<double()>& slow, const std::function<double()>& fast);
 
-/// The idle threads of one engine spin for some milliseconds before they sleep, at the cost of whoever runs next: waits
-/// until they do.
+/// The idle threads of one engine spin for some milliseconds before they sleep, and the workers of a loader go on until
+/// they have prepared the next batches, at the cost of whoever runs next: waits until they rest.
 void settle();
 
 void bench_estimator(Figures& figures);

@@ -25,7 +25,7 @@ double seconds(const std::function<void()>& call) {
   return clock_seconds() - start;
 }
 
-void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
+void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(250)); }
 
 double time_ratio(int rounds, const std::function<double()>& slow, const std::function<double()>& fast) {
   slow();

@@ -177,10 +177,9 @@ void run_reproduce(const ReproduceFlags& flags) {
   options.folder = {flags.output ? *flags.output : "runs/reproduce-" + scale.name};
   options.program = fs::read_symlink("/proc/self/exe").string();
   options.data_dir = flags.data_dir;
-  options.machine_flags = {
-      "--device", flags.device, "--threads",
-      fmt::format("{}", flags.threads > 0 ? flags.threads : std::max(1, hardware_threads() / flags.jobs))};
+  options.device = flags.device;
   options.jobs = flags.jobs;
+  options.threads = flags.threads > 0 ? flags.threads : std::max(1, hardware_threads() / flags.jobs);
   options.stop = &stop_requested();
   const auto plan = with_data(wanted, options);
   if (flags.dry_run) return print_plan(plan, options);

@@ -73,7 +73,7 @@ Grid parse_grid(std::string_view toml, const std::string& name);
 struct Scale {
   std::string name, description;
   std::int64_t seeds = 0;                        ///< at most so many; 0: the grid's
-  std::map<std::string, std::int64_t> seeds_of;  ///< of a column, by its id
+  std::map<std::string, std::int64_t> seeds_of;  ///< of a column: by "grid/dataset/id"
   std::vector<GivenValue> values;                ///< stronger than all of the grid's
 };
 

@@ -45,8 +45,17 @@ std::string run_name(const Settings& settings, const std::string& after) {
                      file_word(settings.text("method")), digest(text), settings.integer("seed"));
 }
 
-std::int64_t seeds_of(const Grid& grid, const Scale& scale, const GridColumn& column) {
-  if (const auto found = scale.seeds_of.find(column.id); found != scale.seeds_of.end()) return found->second;
+std::string data_of(const Grid& grid, const GridBlock& block) {
+  std::string data;
+  for (const auto* values : {&grid.values, &block.values})
+    for (const GivenValue& value : *values)
+      if (value.name == "data") data = to_text(value.value);
+  return data;
+}
+
+std::int64_t seeds_of(const Grid& grid, const Scale& scale, const GridBlock& block, const GridColumn& column) {
+  const auto found = scale.seeds_of.find(fmt::format("{}/{}/{}", grid.name, data_of(grid, block), column.id));
+  if (found != scale.seeds_of.end()) return found->second;
   return scale.seeds == 0 ? grid.seeds : std::min(scale.seeds, grid.seeds);
 }
 
@@ -83,14 +92,6 @@ PlannedRun planned_run(const Grid& grid, const Scale& scale, const GridBlock& bl
 bool is_wanted(const std::vector<std::string>& names, const std::string& one, const std::string& other = {}) {
   return names.empty() ||
          std::any_of(names.begin(), names.end(), [&](const auto& n) { return n == one || n == other; });
-}
-
-std::string data_of(const Grid& grid, const GridBlock& block) {
-  std::string data;
-  for (const auto* values : {&grid.values, &block.values})
-    for (const GivenValue& value : *values)
-      if (value.name == "data") data = to_text(value.value);
-  return data;
 }
 
 /// A name that fits nothing is a slip of the pen, and must not become an empty plan.
@@ -130,7 +131,7 @@ std::vector<PlannedRun> cell_runs(const Grid& grid, const Scale& scale, const Gr
                                   const GridColumn& column) {
   std::vector<PlannedRun> runs;
   if (!method_exists(row.method)) return runs;
-  for (std::int64_t seed = 1; seed <= seeds_of(grid, scale, column); ++seed)
+  for (std::int64_t seed = 1; seed <= seeds_of(grid, scale, block, column); ++seed)
     runs.push_back(planned_run(grid, scale, block, row, column, seed));
   return runs;
 }

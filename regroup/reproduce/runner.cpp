@@ -149,7 +149,7 @@ class Runner {
       words.insert(words.end(),
                    {"--config", folder.config(planned.name).string(), "--output", folder.run(planned.name).string()});
     }
-    words.insert(words.end(), options_.machine_flags.begin(), options_.machine_flags.end());
+    words.insert(words.end(), {"--device", options_.device, "--threads", fmt::format("{}", options_.threads)});
     const pid_t pid = spawn(words, folder.log(planned.name), lock.descriptor());
     children_.push_back({pid, run, std::move(lock)});
   }
@@ -272,6 +272,8 @@ Settings RunnerOptions::settings_of(const PlannedRun& run) const {
   Settings settings = run.settings;
   if (!data_dir.empty() && settings.text("data-dir").empty())
     settings.set("data-dir", fs::absolute(data_dir).string(), "--data-dir");
+  settings.set("device", device, "--device");
+  settings.set("threads", std::int64_t{threads}, "--threads");
   return settings;
 }
 

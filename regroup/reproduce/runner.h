@@ -52,13 +52,14 @@ class GridObserver {
 
 struct RunnerOptions {
   GridFolder folder;
-  std::string program;                     ///< regroup itself: every run is a process of its own
-  std::string data_dir;                    ///< of every run that names none
-  std::vector<std::string> machine_flags;  ///< of every run: --threads, --device
+  std::string program;   ///< regroup itself: every run is a process of its own
+  std::string data_dir;  ///< of every run that names none
+  std::string device = "auto";
   int jobs = 1;
+  int threads = 1;                          ///< of a run
   const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the runs save what they have and end
 
-  /// The settings of a run as they are here, with the place of its data.
+  /// The settings of a run as they are here: with the place of its data, the device and the threads.
   Settings settings_of(const PlannedRun& run) const;
 };
 

@@ -65,7 +65,10 @@ TEST(Plan, GridsShareTheirRuns) {
 }
 
 TEST(Plan, AScaleIsStrongerThanTheGrid) {
-  const Scale scale = parse_scale("seeds = 2\nseeds-of = { pair = 1 }\nsettings = { epochs = 1, width = 4 }", "s");
+  const Scale scale = parse_scale(
+      "seeds = 2\nseeds-of = { \"g/fashion-mnist/pair\" = 1, \"g/cifar10/sym\" = 9 }\nsettings = { epochs = 1, width = "
+      "4 }",
+      "s");
   const auto plan = plan_runs({grid_with(rml)}, scale, {});
   EXPECT_EQ(plan.size(), 6U);
   for (const PlannedRun& run : plan) {

@@ -95,8 +95,8 @@ std::string train_footer() {
   for (const Recipe& recipe : recipes()) text += fmt::format("  {:<12} {}\n", recipe.name, recipe.description);
   return text +
          "\nExamples:\n"
-         "  regroup train --data fashion-mnist --noise symmetric:0.5 --model resnet18 --width 16 --epochs 20\n"
-         "  regroup train --data folder:photos --output runs/photos\n"
+         "  regroup train --data fashion-mnist --noise symmetric:0.5 --recipe fast\n"
+         "  regroup train --data folder:photos --recipe fast --output runs/photos\n"
          "  regroup train --preset cifar10-sym-0.5 --data-dir cifar --method ce\n"
          "  regroup train --resume runs/photos\n\n"
          "A value on the command line is stronger than one of --config, and that than one of --preset.";

@@ -214,11 +214,13 @@ class GridResults {
     return text;
   }
 
-  bool has_several_predictors() const {
-    return std::any_of(cells_.begin(), cells_.end(), [](const auto& entry) {
-      const auto& done = entry.second.done;
-      return !done.empty() && done.begin()->second.summary.predictors.size() > 1;
-    });
+  /// The names of all predictors that the runs have.
+  std::set<std::string> predictors() const {
+    std::set<std::string> names;
+    for (const auto& [place, cell] : cells_)
+      for (const auto& [seed, outcome] : cell.done)
+        for (const auto& [name, values] : outcome.summary.predictors) names.insert(name);
+    return names;
   }
 
   /// Adds the runs that were asked for, those that are done, and the failures.
@@ -305,6 +307,16 @@ ResultTable derived(ResultTable table, const std::string& suffix, const std::str
   return table;
 }
 
+/// What one predictor of every run reaches, whichever of them is primary: so that methods are compared like with like.
+ResultTable predictor_table(const GridResults& results, const std::string& name) {
+  const std::string title = name == "model" ? "the network itself" : name == "ema" ? "the momentum model" : name;
+  const Figure accuracy = [&](const RunOutcome& outcome) {
+    const auto found = outcome.summary.predictors.find(name);
+    return found == outcome.summary.predictors.end() ? std::nan("") : 100 * found->second.last;
+  };
+  return derived(results.table(accuracy), name, title, fmt::format("Test accuracy (%) of {}, for every method", title));
+}
+
 }  // namespace
 
 void write_results(const GridFolder& folder, const std::vector<Grid>& grids, const Scale& scale) {
@@ -324,14 +336,8 @@ void write_results(const GridFolder& folder, const std::vector<Grid>& grids, con
     for (const Shown shown : grid.shown) {
       if (shown == Shown::accuracy) {
         tables.push_back(results.accuracies());
-        if (results.has_several_predictors()) {
-          tables.push_back(derived(results.table([](const RunOutcome& outcome) {
-            const auto found = outcome.summary.predictors.find("model");
-            return found == outcome.summary.predictors.end() ? std::nan("") : 100 * found->second.last;
-          }),
-                                   "model", "the network itself",
-                                   "Test accuracy (%) of the network, without its momentum model"));
-        }
+        if (const auto names = results.predictors(); names.size() > 1)
+          for (const std::string& name : names) tables.push_back(predictor_table(results, name));
         tables.push_back(derived(
             results.table([](const RunOutcome& outcome) { return 100 * outcome.primary().best_val; }), "best-val",
             "best on noisy validation", "Test accuracy (%) at the epoch that was best on the noisy validation split"));

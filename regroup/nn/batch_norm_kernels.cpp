@@ -57,7 +57,7 @@ struct Vector {
       return;
     }
 #endif
-    const Words bits = reinterpret_cast<Words>(values);
+    const auto bits = reinterpret_cast<Words>(values);
     const Words rounded = (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
     const Words not_a_number = bits >> 16 | 0x40U;
     const Halves halves = __builtin_convertvector((bits & 0x7fffffffU) > 0x7f800000U ? not_a_number : rounded, Halves);
@@ -190,36 +190,56 @@ inline void with_vectors(std::size_t /*channels*/, const Body& body) {
 }
 #endif
 
+template <bool Value>
+struct Flag {
+  static constexpr bool value = Value;
+};
+
+/// Calls body with the flag as a constant: loops are compiled for either.
+template <class Body>
+inline void with_flag(bool flag, const Body& body) {
+  if (flag)
+    body(Flag<true>());
+  else
+    body(Flag<false>());
+}
+
 template <class T>
 BatchNormKernels<T> kernels() {
   return {
       [](Rows rows, const T* x, float* mean, float* squares) {
-        with_vectors<T>(rows.channels, [&](auto k) { k.moments(rows, x, mean, squares); });
+        with_vectors<T>(rows.channels, [&]<class K>(K) { K::moments(rows, x, mean, squares); });
       },
       [](Rows rows, const T* x, const T* addend, const float* scale, const float* shift, bool relu, T* y) {
         with_vectors<T>(rows.channels, [&]<class K>(K) {
-          const auto call = relu ? (addend ? K::template normalise<true, true> : K::template normalise<true, false>)
-                                 : (addend ? K::template normalise<false, true> : K::template normalise<false, false>);
-          call(rows, x, addend, scale, shift, y);
+          with_flag(relu, [&](auto is_relu) {
+            with_flag(addend != nullptr, [&](auto adds) {
+              K::template normalise<is_relu.value, adds.value>(rows, x, addend, scale, shift, y);
+            });
+          });
         });
       },
       [](Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift, const float* mean,
          bool relu, float* sum, float* dot) {
         with_vectors<T>(rows.channels, [&]<class K>(K) {
-          const auto call = !relu ? K::template backward_sums<false, false>
-                            : y   ? K::template backward_sums<true, true>
-                                  : K::template backward_sums<true, false>;
-          call(rows, dy, x, y, scale, shift, mean, sum, dot);
+          with_flag(relu, [&](auto is_relu) {
+            with_flag(y != nullptr, [&](auto by_output) {
+              K::template backward_sums<is_relu.value, by_output.value>(rows, dy, x, y, scale, shift, mean, sum, dot);
+            });
+          });
         });
       },
       [](Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift, bool relu,
          const float* slope, const float* offset, T* dx, T* daddend) {
         with_vectors<T>(rows.channels, [&]<class K>(K) {
-          const auto call =
-              !relu ? (daddend ? K::template backward<false, false, true> : K::template backward<false, false, false>)
-              : y   ? (daddend ? K::template backward<true, true, true> : K::template backward<true, true, false>)
-                    : (daddend ? K::template backward<true, false, true> : K::template backward<true, false, false>);
-          call(rows, dy, x, y, scale, shift, slope, offset, dx, daddend);
+          with_flag(relu, [&](auto is_relu) {
+            with_flag(y != nullptr, [&](auto by_output) {
+              with_flag(daddend != nullptr, [&](auto adds) {
+                K::template backward<is_relu.value, by_output.value, adds.value>(rows, dy, x, y, scale, shift, slope,
+                                                                                 offset, dx, daddend);
+              });
+            });
+          });
         });
       },
   };

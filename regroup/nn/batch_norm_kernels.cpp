@@ -133,9 +133,9 @@ struct Kernels : Vector<N> {
 
   /// What passes back through ReLU: dy where the output was positive.
   template <bool Relu, bool Output>
-  static inline Floats passed(Floats dy, Floats x, const T* y, Floats scale, Floats shift) {
+  static inline Floats passed(Floats dy, Floats x, const T* y, std::size_t at, Floats scale, Floats shift) {
     if constexpr (!Relu) return dy;
-    if constexpr (Output) return load(y) > 0 ? dy : Floats{};
+    if constexpr (Output) return load(y + at) > 0 ? dy : Floats{};
     return x * scale + shift > 0 ? dy : Floats{};
   }
 
@@ -149,7 +149,7 @@ struct Kernels : Vector<N> {
       for_each_row(from, to, [&](std::size_t row, std::size_t i) {
         const std::size_t at = row * rows.channels + c;
         const Floats value = load(x + at);
-        const Floats g = passed<Relu, Output>(load(dy + at), value, y + at, by, plus);
+        const Floats g = passed<Relu, Output>(load(dy + at), value, y, at, by, plus);
         sums[i] += g;
         dots[i] += g * (value - centre);
       });
@@ -166,7 +166,7 @@ struct Kernels : Vector<N> {
       for (std::size_t row = from; row < to; ++row) {
         const std::size_t at = row * rows.channels + c;
         const Floats value = load(x + at);
-        const Floats g = passed<Relu, Output>(load(dy + at), value, y + at, by, plus);
+        const Floats g = passed<Relu, Output>(load(dy + at), value, y, at, by, plus);
         store(g * by + value * per_x + constant, dx + at);
         if constexpr (Add) store(g, daddend + at);
       }

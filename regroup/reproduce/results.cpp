@@ -297,13 +297,18 @@ class GridResults {
   std::map<std::pair<const GridRow*, const GridColumn*>, Cell> cells_;
 };
 
-/// The same table for one predictor and no paper.
+/// Another figure of the same runs. The paper has none, so that rows and blocks without a run have nothing to show.
 ResultTable derived(ResultTable table, const std::string& suffix, const std::string& title,
                     const std::string& caption) {
   table.id += "-" + suffix;
   table.title += ", " + title;
   table.caption = caption;
   table.notes.clear();
+  for (ResultBlock& block : table.blocks)
+    std::erase_if(block.rows, [](const ResultRow& row) {
+      return std::none_of(row.cells.begin(), row.cells.end(), [](const ResultCell& cell) { return cell.ours; });
+    });
+  std::erase_if(table.blocks, [](const ResultBlock& block) { return block.rows.empty(); });
   return table;
 }
 
@@ -354,6 +359,7 @@ void write_results(const GridFolder& folder, const std::vector<Grid>& grids, con
                                                    : std::vector<ResultFigure>();
       figures.insert(figures.end(), charts.begin(), charts.end());
     }
+    std::erase_if(tables, [](const ResultTable& table) { return table.blocks.empty(); });
     for (const ResultTable& table : tables) {
       PageSection section{table, {}, {}};
       for (const auto& [ending, text] : {std::pair{".md", markdown_table(table)}, std::pair{".csv", csv_table(table)},

@@ -49,6 +49,16 @@ Bins count_bins(std::span<const Histogram> histograms, int bins);
 /// Histograms over each other, for instance the losses of clean and of wrong labels.
 std::string histogram_chart(const ChartText& text, std::span<const Histogram> histograms, int bins = 60);
 
+struct Bar {
+  std::string name;
+  double value = 0;
+  double deviation = 0;  ///< drawn as a whisker, unless it is 0
+};
+
+/// Bars from zero to the right, one under the other, for instance the minutes that each method takes. A value that is
+/// not a number has its name and no bar.
+std::string bar_chart(const ChartText& text, std::span<const Bar> bars);
+
 /// How often images of each class (rows) were taken for each class (columns), as shares of the row. `counts` has a
 /// place for each pair of classes, row by row; the shares are printed up to 20 classes.
 std::string confusion_chart(const ChartText& text, std::span<const std::string> class_names,

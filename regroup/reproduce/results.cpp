@@ -42,6 +42,10 @@ using Figure = std::function<double(const RunOutcome&)>;
 
 double primary_accuracy(const RunOutcome& outcome) { return 100 * outcome.primary().last; }
 
+double minutes(const RunOutcome& outcome) { return outcome.summary.seconds / 60; }
+
+double memory_gb(const RunOutcome& outcome) { return outcome.summary.peak_memory_mb / 1024; }
+
 std::optional<Measured> measured(const Cell& cell, const Figure& figure) {
   Measured result;
   std::vector<double> values;
@@ -134,8 +138,6 @@ class GridResults {
   /// Minutes and memory of a run, a pair of columns for each of the grid's; the paper's text is "hours, gigabytes".
   ResultTable costs() const {
     ResultTable table = heading();
-    const Figure minutes = [](const RunOutcome& outcome) { return outcome.summary.seconds / 60; };
-    const Figure memory = [](const RunOutcome& outcome) { return outcome.summary.peak_memory_mb / 1024; };
     for (const GridBlock& block : grid_.blocks) {
       ResultBlock& result = table.blocks.emplace_back();
       result.label = block.label;
@@ -151,7 +153,7 @@ class GridResults {
           const std::string paper = row.paper.empty() ? "" : row.paper[c];
           const auto comma = paper.find(", ");
           filled.cells.push_back({measured(cell, minutes), paper.substr(0, comma), remark(row, cell), {}});
-          filled.cells.push_back({measured(cell, memory),
+          filled.cells.push_back({measured(cell, memory_gb),
                                   comma == std::string::npos ? "" : paper.substr(comma + 2),
                                   remark(row, cell),
                                   {}});
@@ -159,6 +161,19 @@ class GridResults {
       }
     }
     return table;
+  }
+
+  /// The same as two charts, with a bar for each method that has run.
+  std::vector<ResultFigure> cost_charts() const {
+    std::vector<ResultFigure> figures;
+    const std::string times = "Time of a run", memories = "Memory of a run";
+    if (const auto bars = this->bars(minutes); !bars.empty())
+      figures.push_back(figure("chart", times, bar_chart({times, "minutes", ""}, bars),
+                               "Minutes from the start to the last test, by this machine's clock."));
+    if (const auto bars = this->bars(memory_gb); !bars.empty())
+      figures.push_back(figure("chart", memories, bar_chart({memories, "GB", ""}, bars),
+                               "The most that a run held in memory at once."));
+    return figures;
   }
 
   /// A chart a column: test accuracy by epoch, the mean over seeds, a line a row.
@@ -266,6 +281,29 @@ class GridResults {
     return column.group.empty() ? column.label : column.group + " " + column.label;
   }
 
+  /// A bar for every cell that has the figure, named by its row, and by its block and column where there are several.
+  std::vector<Bar> bars(const Figure& figure) const {
+    std::vector<Bar> bars;
+    for (const GridBlock& block : grid_.blocks)
+      for (const GridRow& row : block.rows)
+        for (const GridColumn& column : block.columns) {
+          const auto found = measured(at(row, column), figure);
+          if (!found) continue;
+          std::string name = row.label;
+          if (block.columns.size() > 1) name += ", " + name_of(column);
+          if (is_in_several_blocks(row.label)) name += ", " + block.label;
+          bars.push_back({std::move(name), found->mean, found->deviation});
+        }
+    return bars;
+  }
+
+  bool is_in_several_blocks(const std::string& label) const {
+    return std::count_if(grid_.blocks.begin(), grid_.blocks.end(), [&](const GridBlock& block) {
+             return std::any_of(block.rows.begin(), block.rows.end(),
+                                [&](const GridRow& row) { return row.label == label; });
+           }) > 1;
+  }
+
   Series mean_curve(const GridRow& row, const GridColumn& column) const {
     std::map<double, std::pair<double, int>> sums;
     const Cell& cell = at(row, column);
@@ -356,6 +394,7 @@ void write_results(const GridFolder& folder, const std::vector<Grid>& grids, con
       if (shown == Shown::cost) tables.push_back(results.costs());
       const auto charts = shown == Shown::curves   ? results.curves()
                           : shown == Shown::losses ? results.losses()
+                          : shown == Shown::cost   ? results.cost_charts()
                                                    : std::vector<ResultFigure>();
       figures.insert(figures.end(), charts.begin(), charts.end());
     }

@@ -257,6 +257,36 @@ TEST(HistogramChart, NothingIsAChartToo) {
   expect_chart(histogram_chart({}, empty));
 }
 
+/// The widths of the bars, in the order of the chart.
+std::vector<double> bar_widths(const std::string& svg) {
+  std::vector<double> widths;
+  for (auto at = svg.find("<rect class=\"fill"); at != std::string::npos; at = svg.find("<rect class=\"fill", at + 1))
+    widths.push_back(std::stod(svg.substr(svg.find("width=\"", at) + 7)));
+  return widths;
+}
+
+TEST(BarChart, BarsAreAsLongAsTheirValues) {
+  const std::vector<Bar> bars = {{"CE", 2, 0}, {"RML", 4, 0.5}, {"not run", nan, 0}, {"RML-Semi", 10, 1}};
+  const auto svg = bar_chart({"Time", "minutes", ""}, bars);
+  expect_chart(svg);
+  const auto widths = bar_widths(svg);
+  ASSERT_EQ(widths.size(), 3U);
+  EXPECT_NEAR(widths[1] / widths[0], 2, 0.01);
+  EXPECT_NEAR(widths[2] / widths[0], 5, 0.01);
+  for (const std::string part : {">Time<", ">minutes<", ">CE<", ">not run<", ">2<", ">4 ± 0.5<", ">10 ± 1<"})
+    EXPECT_GE(count(svg, part), 1U) << part;
+}
+
+TEST(BarChart, OddValuesAndNoneAreChartsToo) {
+  expect_chart(bar_chart({"Nothing", "", ""}, {}));
+  const std::vector<Bar> odd = {{"<a>", 0, 0}, {std::string(500, 'm'), 1e-9, 0}, {"", infinity, 1}, {"b", 1, nan}};
+  const auto svg = bar_chart({"&", "<", ""}, odd);
+  expect_chart(svg);
+  EXPECT_EQ(bar_widths(svg).size(), 2U);
+  const std::vector<Bar> negative = {{"a", -1, 0}};
+  EXPECT_THROW(bar_chart({}, negative), std::invalid_argument);
+}
+
 TEST(ConfusionChart, PrintsTheSharesOfEachRow) {
   const std::vector<std::string> names = {"cat", "dog", "bird"};
   const std::vector<double> counts = {90, 10, 0, 1, 2, 1, 0, 0, 0};

@@ -17,5 +17,8 @@ void philox_batches(PhiloxCounter counter, std::uint64_t key, std::size_t batche
 namespace avx2 {
 void philox_batches(PhiloxCounter counter, std::uint64_t key, std::size_t batches, std::uint32_t* out);
 }  // namespace avx2
+namespace avx512 {
+void philox_batches(PhiloxCounter counter, std::uint64_t key, std::size_t batches, std::uint32_t* out);
+}  // namespace avx512
 
 }  // namespace regroup

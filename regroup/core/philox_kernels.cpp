@@ -1,5 +1,5 @@
-// Compiled once for any processor and once with AVX2 (see simd.h): no inline function of a header may be used here,
-// since the linker would keep the AVX2 form of it for everybody.
+// Compiled for any processor, with AVX2 and with AVX-512 (see simd.h): no inline function of a header may be used here,
+// since the linker would keep one form of it for everybody.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -9,7 +9,7 @@
 namespace regroup {
 namespace {
 
-const auto philox_batches = REGROUP_BEST_KERNEL(philox_batches);
+const auto philox_batches = REGROUP_WIDEST_KERNEL(philox_batches);
 
 }  // namespace
 

@@ -15,6 +15,7 @@ using Bytes = std::uint8_t __attribute__((vector_size(32)));
 using Words = std::uint16_t __attribute__((vector_size(32)));
 using Ints = std::int32_t __attribute__((vector_size(32)));
 using Floats = float __attribute__((vector_size(32)));
+using Doubles = double __attribute__((vector_size(32)));
 
 /// So many groups, the usual number, are counted and summed in one pass.
 constexpr int at_once = 6;
@@ -57,6 +58,12 @@ inline std::uint32_t sum_of(Bytes bytes) {
   for (int lane = 0; lane < 32; ++lane) sum += bytes[lane];
   return sum;
 #endif
+}
+
+inline double sum_of(Floats lanes) {
+  const Doubles sums = __builtin_convertvector(__builtin_shufflevector(lanes, lanes, 0, 1, 2, 3), Doubles) +
+                       __builtin_convertvector(__builtin_shufflevector(lanes, lanes, 4, 5, 6, 7), Doubles);
+  return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
 #if defined(__AVX2__)
@@ -151,8 +158,7 @@ void group_sums(const std::uint8_t* group_of, const float* values, std::size_t c
         const auto bits = load<Ints>(values + i);
         for (int g = 0; g < at_once; ++g) lanes[g] += reinterpret_cast<Floats>(bits & (group == g));
       }
-      for (int g = 0; g < at_once; ++g)
-        for (int lane = 0; lane < 8; ++lane) totals[g] += static_cast<double>(lanes[g][lane]);
+      for (int g = 0; g < at_once; ++g) totals[g] += sum_of(lanes[g]);
     }
     for (int g = 0; g < at_once && first + g < groups; ++g) sums[first + g] = totals[g];
   }

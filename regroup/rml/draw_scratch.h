@@ -11,6 +11,7 @@ namespace regroup {
 struct DrawScratch {
   std::vector<float> losses;           ///< of those that are drawn; longer than that, see draw_room
   std::vector<std::uint8_t> group_of;  ///< the group of each of them
+  std::vector<std::uint8_t> targets;   ///< the groups that have room
   std::vector<std::uint32_t> random;
   // Race, with a bit a position:
   std::vector<std::uint32_t> arrived;

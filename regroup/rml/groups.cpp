@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "regroup/core/simd.h"
 #include "regroup/rml/draw_kernels.h"
@@ -17,29 +18,34 @@ const auto group_sums = REGROUP_BEST_KERNEL(group_sums);
 using Sizes = std::array<std::uint32_t, most_groups>;
 
 /// Moves random members from groups that are too large to groups that are too small, until each has `per_group`.
-void balance(Stream& stream, int groups, std::uint32_t per_group, std::span<std::uint8_t> group_of, Sizes& sizes) {
-  int small = 0;
-  const auto next_small = [&] {
-    while (small < groups && sizes[static_cast<std::size_t>(small)] >= per_group) ++small;
-    return small < groups;
-  };
-  const auto places = static_cast<std::uint32_t>(group_of.size());
-  const std::uint32_t bias = -places % places;  // as in Stream::below
-
-  // About as many picks at a time as are needed: each finds a member of a group that is too large with these odds.
+void balance(Stream& stream, int groups, std::uint32_t per_group, DrawScratch& scratch, Sizes& sizes) {
+  // Where the moved ones go: each group that is too small, as often as it misses a member.
+  const auto places = static_cast<std::uint32_t>(groups) * per_group;
+  constexpr std::size_t at_once = 32;
+  scratch.targets.resize(places + at_once);
+  std::uint8_t* const targets = scratch.targets.data();
   std::uint32_t surplus = 0, members = 0;
   for (int group = 0; group < groups; ++group) {
     const std::uint32_t size = sizes[static_cast<std::size_t>(group)];
-    surplus += size > per_group ? size - per_group : 0;
     members += size > per_group ? size : 0;
+    const std::uint32_t missing = size < per_group ? per_group - size : 0;
+    std::uint32_t i = 0;
+    do std::memset(targets + surplus + i, group, at_once);
+    while ((i += at_once) < missing);
+    surplus += missing;
   }
-  constexpr std::size_t most = 8 * Stream::batch_words;
-  const std::size_t needed = members > 0 ? std::uint64_t{surplus} * places / members : 0;
-  const std::size_t batch = std::min(most, (needed / Stream::batch_words + 1) * Stream::batch_words);
+  if (surplus == 0) return;
 
+  // About as many picks at a time as are needed: each finds a member of a group that is too large with these odds.
+  constexpr std::size_t most = 8 * Stream::batch_words;
+  const std::size_t needed = std::uint64_t{surplus} * places / members;
+  const std::size_t batch = std::min(most, (needed / Stream::batch_words + 1) * Stream::batch_words);
+  const std::uint32_t bias = -places % places;  // as in Stream::below
+
+  std::uint8_t* const group_of = scratch.group_of.data();
   std::array<std::uint32_t, most> words;
   std::array<std::uint32_t, most> picked;
-  while (next_small()) {
+  for (std::uint32_t moved = 0; moved < surplus;) {
     // Many picks are in a group that is not too large, and stay so: they are passed over without a branch.
     stream.fill(std::span(words).first(batch));
     std::size_t count = 0;
@@ -50,12 +56,13 @@ void balance(Stream& stream, int groups, std::uint32_t per_group, std::span<std:
       count += static_cast<std::size_t>(sizes[group_of[place]] > per_group) &
                static_cast<std::size_t>(static_cast<std::uint32_t>(product) >= bias);
     }
-    for (std::size_t i = 0; i < count && next_small(); ++i) {
-      std::uint8_t& group = group_of[picked[i]];
-      if (sizes[group] <= per_group) continue;
-      --sizes[group];
-      group = static_cast<std::uint8_t>(small);
-      ++sizes[group];
+    // Some were moved by a pick before, or their group has become small enough: those stay, without a branch too.
+    for (std::size_t i = 0; i < count && moved < surplus; ++i) {
+      const std::uint8_t group = group_of[picked[i]];
+      const std::uint32_t moves = sizes[group] > per_group;
+      group_of[picked[i]] = static_cast<std::uint8_t>(group ^ ((group ^ targets[moved]) & -moves));
+      sizes[group] -= moves;
+      moved += moves;
     }
   }
 }
@@ -80,7 +87,7 @@ void split_into_groups(Stream& stream, int groups, std::uint32_t per_group, Draw
   std::fill(scratch.group_of.begin() + static_cast<std::ptrdiff_t>(members), scratch.group_of.end(), no_group);
   Sizes sizes;
   group_sizes(scratch.group_of.data(), room, groups, sizes.data());
-  balance(stream, groups, per_group, std::span(scratch.group_of).first(members), sizes);
+  balance(stream, groups, per_group, scratch, sizes);
 }
 
 void group_means(const DrawScratch& scratch, std::uint32_t per_group, std::span<double> means) {

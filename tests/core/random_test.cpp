@@ -41,6 +41,11 @@ TEST(Philox, KernelsGiveTheBitsOfRandom123) {
     avx2::philox_batches(counter, key, 5, words.data());
     EXPECT_EQ(words, expected);
   }
+  if (cpu_has_avx512_bf16()) {
+    words.assign(words.size(), 0);
+    avx512::philox_batches(counter, key, 5, words.data());
+    EXPECT_EQ(words, expected);
+  }
 #endif
 }
 

@@ -127,11 +127,15 @@ class Training {
   int epoch_ = 0;
 };
 
-double gemm_flops(Precision precision) {
+/// Seconds of four products of 2048 x 2048 matrices.
+double four_products(Precision precision) {
   const auto type = precision == Precision::bf16 ? at::kBFloat16 : at::kFloat;
   const at::Tensor a = at::randn({2048, 2048}).to(type), b = at::randn({2048, 2048}).to(type);
-  return 2.0 * 2048 * 2048 * 2048 / seconds([&] { at::mm(a, b); });
+  return seconds([&] {
+    for (int i = 0; i < 4; ++i) at::mm(a, b);
+  });
 }
+constexpr double flops_of_four_products = 4 * 2.0 * 2048 * 2048 * 2048;
 
 std::string name_of(Precision precision) { return precision == Precision::bf16 ? "bf16" : "fp32"; }
 
@@ -142,30 +146,45 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
+/// A core that rested is slow at first, and the batches that a loader prepared meanwhile are free: so many steps of
+/// each side go before those that count.
+constexpr int warm_up = 3;
+
+double steady(Training& training, int steps) {
+  training.run(warm_up);
+  return training.run(steps);
+}
+
+double steady(PyTorchProcess& pytorch, const std::string& training, int steps) {
+  pytorch.ask(fmt::format("run {} {}", training, warm_up));
+  return pytorch.ask(fmt::format("run {} {}", training, steps));
+}
+
 void bench_width(Figures& figures, PyTorchProcess& pytorch, const ImageSet& images, int width, Precision precision,
                  int steps, int rounds) {
   const std::string w = fmt::format("w{}", width), p = name_of(precision);
   Training ce(images, "ce", width, precision), rml(images, "rml", width, precision);
   for (const char* kind : {"ce", "rml"}) pytorch.ask(fmt::format("prepare {} {} {}", kind, width, p));
-  ce.run(2);
-  rml.run(2);
-  gemm_flops(precision);
   std::vector<double> over_pytorch, over_reference, over_peak, share;
   for (int round = 0; round < rounds; ++round) {
     settle();
-    const double theirs = pytorch.ask(fmt::format("run ce {} {} {}", width, p, steps));
+    const double theirs = steady(pytorch, fmt::format("ce {} {}", width, p), steps);
     settle();
+    ce.run(warm_up);
+    // Before and after the steps, so that both have the same share of what else the machine does.
+    const double products_before = four_products(precision);
     const double ours = ce.run(steps);
-    const double peak = std::max(gemm_flops(precision), gemm_flops(precision));
+    const double products = products_before + four_products(precision);
     settle();
-    const double reference = pytorch.ask(fmt::format("run rml {} {} {}", width, p, steps));
+    const double reference = steady(pytorch, fmt::format("rml {} {}", width, p), steps);
     settle();
+    rml.run(warm_up);
     const double own_before = rml.own_seconds();
     const double ours_rml = rml.run(steps);
     const double own = rml.own_seconds() - own_before, start = rml.epoch_start();
     const double epochs = static_cast<double>(image_count / batch_size) / steps;
     over_pytorch.push_back(theirs / ours);
-    over_peak.push_back(ce.flops_a_step() * steps / ours / peak);
+    over_peak.push_back(ce.flops_a_step() * steps / ours * products / (2 * flops_of_four_products));
     over_reference.push_back(reference / (ours_rml + start / epochs));
     share.push_back((own * epochs + start) / (ours_rml * epochs + start));
   }
@@ -193,7 +212,7 @@ void bench_training(Figures& figures) {
     Training fp32(images, "ce", 16, Precision::fp32);
     report(figures, "regroup_over_pytorch.fp32_w16",
            time_ratio(
-               7, [&] { return pytorch.ask("run ce 16 fp32 12"); }, [&] { return fp32.run(12); }));
+               7, [&] { return steady(pytorch, "ce 16 fp32", 12); }, [&] { return steady(fp32, 12); }));
   }
 }
 
@@ -204,7 +223,7 @@ void bench_precision(Figures& figures) {
   Training fp32(images, "ce", 16, Precision::fp32), bf16(images, "ce", 16, Precision::bf16);
   report(figures, "bf16_over_fp32",
          time_ratio(
-             9, [&] { return fp32.run(12); }, [&] { return bf16.run(12); }));
+             9, [&] { return steady(fp32, 12); }, [&] { return steady(bf16, 12); }));
 }
 
 /// An epoch of the second phase of RML-Semi over one of cross-entropy.

@@ -38,6 +38,8 @@ void print_reference() {
   for (const Recipe& recipe : recipes()) {
     fmt::print("\n`{}`: {}.\n", recipe.name, recipe.description);
     for (const auto& [name, value] : recipe.values) fmt::print("- `{} = {}`\n", name, to_text(value));
+    for (const auto& [method, name, value] : recipe.exceptions)
+      fmt::print("- `{} = {}` with the method `{}`\n", name, to_text(value), method);
   }
 }
 

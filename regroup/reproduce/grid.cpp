@@ -224,6 +224,7 @@ Scale parse_scale(std::string_view toml, const std::string& name) {
   scale.seeds = section.count("seeds", 0);
   scale.seeds_of = section.counts("seeds-of");
   scale.values = section.settings("settings");
+  scale.epochs_of = section.counts("epochs-of");
   section.nothing_else();
   return scale;
 }

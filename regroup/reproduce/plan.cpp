@@ -78,12 +78,15 @@ PlannedRun planned_run(const Grid& grid, const Scale& scale, const GridBlock& bl
   if (const GridRow* before = row_before(block, row))
     run.after = planned_run(grid, scale, block, *before, column, seed).name;
   const std::string place = fmt::format("{}, {}, {}", grid.name, row.label, column.label);
+  std::vector<GivenValue> sizes = scale.values;
+  if (const auto found = scale.epochs_of.find(grid.name); found != scale.epochs_of.end())
+    sizes.push_back({"epochs", found->second, "scale " + scale.name});
   run.settings = resolve_settings({grid.values,
                                    block.values,
                                    column.values,
                                    {{"method", row.method, place}},
                                    row.values,
-                                   scale.values,
+                                   sizes,
                                    {{"seed", seed, place}}});
   run.name = run_name(run.settings, run.after);
   return run;

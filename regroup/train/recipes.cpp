@@ -22,7 +22,9 @@ const std::vector<Recipe>& recipes() {
         {"label-smoothing", 0.2},
         {"shift", std::int64_t{2}},
         {"padding", std::string("reflect")},
-        {"test-flip", true}}},
+        {"test-flip", true}},
+       // RML's weights halve the gradient, and the second phase of RML-Semi has none.
+       {{"rml-semi", "lr", 0.4}, {"rml-semi", "min-lr", 0.03}}},
   };
   return table;
 }

@@ -39,17 +39,6 @@ std::string chosen(const std::vector<std::vector<GivenValue>>& layers, std::stri
   return settings.text(name);
 }
 
-/// What a recipe says of a setting. A method's own learning rate is meant for the paper's recipe: under another it is
-/// as much lower than that recipe's.
-SettingValue recipe_value(const MethodInfo& method, std::string_view name, const SettingValue& value) {
-  if (name != "lr" && name != "min-lr") return value;
-  const Settings declared(common_settings());
-  double factor = 1;
-  for (const auto& [own, rate] : method.defaults)
-    if (own == "lr") factor = std::get<double>(rate) / declared.number("lr");
-  return std::get<double>(value) * factor;
-}
-
 /// The methods that have a setting of this name.
 std::vector<std::string_view> owners_of(std::string_view setting) {
   std::vector<std::string_view> owners;
@@ -156,8 +145,10 @@ Settings resolve_settings(const std::vector<std::vector<GivenValue>>& layers) {
   declared.insert(declared.end(), method.settings.begin(), method.settings.end());
   Settings settings(declared);
   for (const auto& [name, value] : method.defaults) settings.set(name, value, fmt::format("method {}", method.name));
-  for (const auto& [name, value] : recipe->values)
-    settings.set(name, recipe_value(method, name, value), fmt::format("recipe {}", recipe->name));
+  const std::string recipe_source = fmt::format("recipe {}", recipe->name);
+  for (const auto& [name, value] : recipe->values) settings.set(name, value, recipe_source);
+  for (const Recipe::Exception& exception : recipe->exceptions)
+    if (exception.method == method.name) settings.set(exception.name, exception.value, recipe_source);
   for (const auto& layer : layers) {
     for (const GivenValue& given : layer) {
       if (!settings.declared(given.name)) {

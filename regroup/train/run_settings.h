@@ -29,6 +29,13 @@ struct Recipe {
   std::string_view name;
   std::string_view description;
   std::vector<std::pair<std::string_view, SettingValue>> values;
+
+  /// What it has otherwise for one method.
+  struct Exception {
+    std::string_view method, name;
+    SettingValue value;
+  };
+  std::vector<Exception> exceptions = {};
 };
 const std::vector<Recipe>& recipes();
 

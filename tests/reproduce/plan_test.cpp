@@ -77,6 +77,11 @@ TEST(Plan, AScaleIsStrongerThanTheGrid) {
   }
 }
 
+TEST(Plan, AScaleMayGiveAGridMoreEpochs) {
+  const Scale scale = parse_scale("settings = { epochs = 1 }\nepochs-of = { g = 3, other = 5 }", "s");
+  for (const PlannedRun& run : plan_runs({grid_with(rml)}, scale, {})) EXPECT_EQ(run.settings.integer("epochs"), 3);
+}
+
 TEST(Plan, CanBeNarrowed) {
   EXPECT_EQ(plan_runs({grid_with(rml)}, {}, {{"rml"}, {}, {}}).size(), 6U);
   EXPECT_EQ(plan_runs({grid_with(rml)}, {}, {{"rml"}, {"sym"}, {"fashion-mnist"}}).size(), 3U);

@@ -49,12 +49,9 @@ TEST(RunSettings, PresetsHaveThePapersK) {
   EXPECT_EQ(presets().size(), 22U);
 }
 
-/// RML-Semi learns at a fifth of RML's rate; under another recipe than the paper's too, unless a rate is given.
-TEST(RunSettings, AMethodsOwnRateIsAShareOfTheRecipes) {
-  const Settings rml = run_settings({{"method", "rml"}, {"recipe", "fast"}});
-  const Settings semi = run_settings({{"method", "rml-semi"}, {"recipe", "fast"}});
-  EXPECT_DOUBLE_EQ(semi.number("lr"), rml.number("lr") / 5);
-  EXPECT_DOUBLE_EQ(semi.number("min-lr"), rml.number("min-lr") / 5);
+TEST(RunSettings, ARecipeMayHaveARateOfItsOwnForAMethod) {
+  EXPECT_EQ(run_settings({{"method", "rml"}, {"recipe", "fast"}}).number("lr"), 0.75);
+  EXPECT_EQ(run_settings({{"method", "rml-semi"}, {"recipe", "fast"}}).number("lr"), 0.4);
   EXPECT_EQ(run_settings({{"method", "rml-semi"}}).number("lr"), 0.02);
   EXPECT_EQ(run_settings({{"method", "rml-semi"}, {"recipe", "fast"}, {"lr", "0.3"}}).number("lr"), 0.3);
 }

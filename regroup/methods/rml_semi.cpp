@@ -22,7 +22,7 @@ constexpr int views = 2;
 /// before it judges labels: the labels that it does not agree with are lost to it, and what it guesses instead is only
 /// as good as it is (docs/RESULTS.md).
 constexpr double paper_epochs = 400, paper_ramp = 16;
-constexpr double short_warmup_share = 0.6;
+constexpr double short_warmup_share = 2.0 / 3;
 constexpr int longest_short_warmup = 16;
 int default_warmup(int epochs, int classes) {
   const double paper_warmup = classes < 100 ? 50 : 35;
@@ -82,7 +82,14 @@ class RmlSemi : public Rml {
   }
 
   void set_rate(const Progress& progress) override {
-    Rml::set_rate(progress);
+    const double own = context().settings().number("semi-lr");
+    if (own == 0) {
+      Rml::set_rate(progress);
+    } else if (progress.epoch < warmup_) {
+      Rml::set_rate({progress.epoch, warmup_, progress.step, progress.steps});
+    } else {
+      learner().rate = own;
+    }
     if (progress.epoch != progress_.epoch || !class_weights_.defined())
       class_weights_ =
           at::tensor(regroup::class_weights(context().samples().labels, kept_, context().samples().classes));
@@ -213,10 +220,14 @@ MethodInfo rml_semi_method() {
   settings.insert(
       settings.end(),
       {{"warmup-epochs", group, std::int64_t{0},
-        "Epochs of plain RML before; 0: an eighth of the run (9 % with 100 classes or more), but 60 % of it up to 16",
+        "Epochs of plain RML before; 0: an eighth of the run (9 % with 100 classes or more), but two thirds of it up "
+        "to 16",
         0, 1e6},
        {"ramp-epochs", group, std::int64_t{0},
         "Epochs in which lambda-u rises to its value; 0: 4 % of the run, in short runs a third of the warm-up", 0, 1e6},
+       {"semi-lr", group, 0.0,
+        "Learning rate of the second phase, where the schedule ends with the first; 0: the schedule goes through both",
+        0, 10},
        {"lambda-u", group, 15.0, "Weight of the loss of unlabelled samples", 0, 1e4},
        {"temperature", group, 0.5, "Of the sharpening of guessed labels; under 1 makes them more certain", 0.01, 10},
        {"mix-alpha", group, 4.0, "Shares of a mixture come from Beta(alpha, alpha) in the first half of the run", 0.01,

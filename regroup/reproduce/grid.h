@@ -75,7 +75,7 @@ struct Scale {
   std::int64_t seeds = 0;                         ///< at most so many; 0: the grid's
   std::map<std::string, std::int64_t> seeds_of;   ///< of a column: by "grid/dataset/id"
   std::vector<GivenValue> values;                 ///< stronger than all of the grid's
-  std::map<std::string, std::int64_t> epochs_of;  ///< by the name of the grid: stronger than these too
+  std::map<std::string, std::int64_t> epochs_of;  ///< by method: stronger than these too
 };
 
 Scale parse_scale(std::string_view toml, const std::string& name);

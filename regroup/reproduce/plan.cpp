@@ -79,7 +79,7 @@ PlannedRun planned_run(const Grid& grid, const Scale& scale, const GridBlock& bl
     run.after = planned_run(grid, scale, block, *before, column, seed).name;
   const std::string place = fmt::format("{}, {}, {}", grid.name, row.label, column.label);
   std::vector<GivenValue> sizes = scale.values;
-  if (const auto found = scale.epochs_of.find(grid.name); found != scale.epochs_of.end())
+  if (const auto found = scale.epochs_of.find(row.method); found != scale.epochs_of.end())
     sizes.push_back({"epochs", found->second, "scale " + scale.name});
   run.settings = resolve_settings({grid.values,
                                    block.values,

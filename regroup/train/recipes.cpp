@@ -23,8 +23,8 @@ const std::vector<Recipe>& recipes() {
         {"shift", std::int64_t{2}},
         {"padding", std::string("reflect")},
         {"test-flip", true}},
-       // RML's weights halve the gradient, and the second phase of RML-Semi has none.
-       {{"rml-semi", "lr", 0.4}, {"rml-semi", "min-lr", 0.03}}},
+       // The second phase takes over a network that has settled, and judges labels by it: it must not be unsettled.
+       {{"rml-semi", "semi-lr", 0.03}}},
   };
   return table;
 }

@@ -77,9 +77,10 @@ TEST(Plan, AScaleIsStrongerThanTheGrid) {
   }
 }
 
-TEST(Plan, AScaleMayGiveAGridMoreEpochs) {
-  const Scale scale = parse_scale("settings = { epochs = 1 }\nepochs-of = { g = 3, other = 5 }", "s");
-  for (const PlannedRun& run : plan_runs({grid_with(rml)}, scale, {})) EXPECT_EQ(run.settings.integer("epochs"), 3);
+TEST(Plan, AScaleMayGiveAMethodMoreEpochs) {
+  const Scale scale = parse_scale("settings = { epochs = 1 }\nepochs-of = { rml = 3, rml-semi = 5 }", "s");
+  for (const PlannedRun& run : plan_runs({grid_with(rml)}, scale, {}))
+    EXPECT_EQ(run.settings.integer("epochs"), run.settings.text("method") == "rml" ? 3 : 1);
 }
 
 TEST(Plan, CanBeNarrowed) {

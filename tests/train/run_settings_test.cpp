@@ -49,11 +49,15 @@ TEST(RunSettings, PresetsHaveThePapersK) {
   EXPECT_EQ(presets().size(), 22U);
 }
 
-TEST(RunSettings, ARecipeMayHaveARateOfItsOwnForAMethod) {
-  EXPECT_EQ(run_settings({{"method", "rml"}, {"recipe", "fast"}}).number("lr"), 0.75);
-  EXPECT_EQ(run_settings({{"method", "rml-semi"}, {"recipe", "fast"}}).number("lr"), 0.4);
-  EXPECT_EQ(run_settings({{"method", "rml-semi"}}).number("lr"), 0.02);
-  EXPECT_EQ(run_settings({{"method", "rml-semi"}, {"recipe", "fast"}, {"lr", "0.3"}}).number("lr"), 0.3);
+TEST(RunSettings, ARecipeMayHaveAValueOfItsOwnForAMethod) {
+  const Settings fast = run_settings({{"method", "rml-semi"}, {"recipe", "fast"}});
+  EXPECT_EQ(fast.number("lr"), 0.75);
+  EXPECT_EQ(fast.number("semi-lr"), 0.03);
+  const Settings paper = run_settings({{"method", "rml-semi"}});
+  EXPECT_EQ(paper.number("lr"), 0.02);
+  EXPECT_EQ(paper.number("semi-lr"), 0);
+  const Settings given = run_settings({{"method", "rml-semi"}, {"recipe", "fast"}, {"semi-lr", "0.3"}});
+  EXPECT_EQ(given.number("semi-lr"), 0.3);
 }
 
 TEST(RunSettings, AllThatTheyWriteTheyRead) {

@@ -150,6 +150,21 @@ TEST_F(Train, RmlSemiLearnsWhatCrossEntropyGetsWrong) {
   EXPECT_TRUE(std::isnan(result.rows.front().value("labelled"))) << "in the first epochs nothing is decided";
 }
 
+/// The schedule ends with the first phase, and the second has a rate of its own.
+TEST_F(Train, RmlSemiMayHaveARateOfItsOwn) {
+  Observer nobody;
+  const Values same{{"k", "4"}, {"model", "resnet18"}, {"schedule", "linear"}, {"lr", "0.1"}, {"min-lr", "0.01"}};
+  Values rml = same, semi = same;
+  rml.insert(rml.end(), {{"method", "rml"}, {"epochs", "2"}});
+  semi.insert(semi.end(), {{"method", "rml-semi"}, {"epochs", "4"}, {"warmup-epochs", "2"}, {"semi-lr", "0.003"}});
+  const TrainResult first = train(settings(rml), {}, nobody), both = train(settings(semi), {}, nobody);
+  for (std::size_t epoch = 0; epoch < 2; ++epoch) {
+    EXPECT_EQ(both.rows[epoch].value("lr"), first.rows[epoch].value("lr"));
+    EXPECT_EQ(both.rows[epoch].value("train_loss"), first.rows[epoch].value("train_loss"));
+    EXPECT_EQ(both.rows[2 + epoch].value("lr"), 0.003);
+  }
+}
+
 class Listener : public Observer {
  public:
   void message(const std::string& sentence) override { said += sentence + "\n"; }

@@ -184,12 +184,13 @@ class Runner {
       if (::waitpid(children_[i].pid, &status, WNOHANG) != children_[i].pid) continue;
       const std::size_t run = children_[i].run;
       states_[run] = options_.folder.state(plan_[run].name);
+      children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
       if (states_[run].kind == RunState::Kind::done) {
+        observer_.progress(report());
         observer_.run_ended(plan_[run], states_[run]);
       } else if (!stopped()) {
         fail(run, how_it_ended(status, options_.folder.log(plan_[run].name)));
       }
-      children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
 

@@ -23,8 +23,9 @@ const std::vector<Recipe>& recipes() {
         {"shift", std::int64_t{2}},
         {"padding", std::string("reflect")},
         {"test-flip", true}},
-       // The second phase takes over a network that has settled, and judges labels by it: it must not be unsettled.
-       {{"rml-semi", "semi-lr", 0.03}}},
+       // RML's epochs, and half as many more. The second phase takes over a network that has settled, and judges labels
+       // by it: it must not be unsettled.
+       {{"rml-semi", "epochs", std::int64_t{24}}, {"rml-semi", "semi-lr", 0.03}}},
   };
   return table;
 }

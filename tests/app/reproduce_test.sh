@@ -35,6 +35,7 @@ grep -qE '^6 runs, about ' plan || fail "the plan: $(cat plan)"
 
 # Killed, children and all, and taken up again.
 regroup "${command[@]}" --output whole --jobs 2 2> said
+tail -n 2 said | grep -q '^done .* (6 of 6 runs' || fail "the last run that ended was not counted: $(cat said)"
 setsid "$program" "${command[@]}" --output parts 2> /dev/null &
 pid=$!
 for _ in $(seq 300); do [ ! -f "$(echo parts/runs/*-s1/last/progress.json | cut -d' ' -f1)" ] || break; sleep 0.1; done

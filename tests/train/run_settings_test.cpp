@@ -52,6 +52,7 @@ TEST(RunSettings, PresetsHaveThePapersK) {
 TEST(RunSettings, ARecipeMayHaveAValueOfItsOwnForAMethod) {
   const Settings fast = run_settings({{"method", "rml-semi"}, {"recipe", "fast"}});
   EXPECT_EQ(fast.number("lr"), 0.75);
+  EXPECT_EQ(fast.integer("epochs"), 24);
   EXPECT_EQ(fast.number("semi-lr"), 0.03);
   const Settings paper = run_settings({{"method", "rml-semi"}});
   EXPECT_EQ(paper.number("lr"), 0.02);

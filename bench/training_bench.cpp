@@ -203,8 +203,8 @@ void bench_training(Figures& figures) {
   PyTorchProcess pytorch;
   pytorch.ask(fmt::format("threads {}", hardware_threads()));
   const Precision precision = choose_precision("auto", at::kCPU);
-  bench_width(figures, pytorch, images, 16, precision, 12, 5);
-  bench_width(figures, pytorch, images, 64, precision, 2, 3);
+  bench_width(figures, pytorch, images, 16, precision, 12, 9);
+  bench_width(figures, pytorch, images, 64, precision, 3, 9);
   if (precision == Precision::fp32) {
     report(figures, "regroup_over_pytorch.fp32_w16", figures["regroup_over_pytorch.w16"]);
   } else {

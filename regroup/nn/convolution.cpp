@@ -6,10 +6,12 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 #include "regroup/nn/engine.h"
 #include "regroup/nn/precision.h"
+#include "regroup/nn/weight_gradient.h"
 #include "regroup/nn/winograd.h"
 
 namespace regroup {
@@ -90,6 +92,58 @@ bool fits_winograd(const at::Tensor& x, const Convolution& convolution) {
          winograd_available() && winograd_pays(shape_of(x, weight));
 }
 
+ConvolutionShape shape_of(const at::Tensor& x, const Convolution& convolution) {
+  const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+  const at::Tensor& weight = convolution.weight;
+  return {size(x.size(0)),      size(x.size(2)),      size(x.size(3)),          size(x.size(1)),
+          size(weight.size(0)), size(weight.size(2)), size(convolution.stride), size(convolution.padding)};
+}
+
+std::span<const std::uint16_t> halves(const at::Tensor& x) {
+  return {static_cast<const std::uint16_t*>(x.data_ptr()), static_cast<std::size_t>(x.numel())};
+}
+
+/// In bf16: the engine's convolution, with a gradient of the weights of our own.
+class Bf16Convolution : public torch::autograd::Function<Bf16Convolution> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
+                            std::int64_t stride, std::int64_t padding) {
+    const at::Tensor rounded = weight.to(at::kBFloat16);
+    ctx->save_for_backward({x, rounded});
+    ctx->saved_data["stride"] = stride;
+    ctx->saved_data["padding"] = padding;
+    ctx->saved_data["needs_dx"] = x.requires_grad();
+    return at::conv2d(x, rounded, {}, {stride, stride}, {padding, padding});
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 const torch::autograd::variable_list& gradients) {
+    if (at::GradMode::is_enabled()) throw std::logic_error("the bf16 convolution has first derivatives only");
+    const auto saved = ctx->get_saved_variables();
+    const at::Tensor &x = saved[0], &weight = saved[1];
+    const std::int64_t stride = ctx->saved_data["stride"].toInt(), padding = ctx->saved_data["padding"].toInt();
+    const at::Tensor dy = gradients[0].contiguous(at::MemoryFormat::ChannelsLast);
+    at::Tensor dx;
+    if (ctx->saved_data["needs_dx"].toBool())
+      dx = std::get<0>(at::convolution_backward(dy, x, weight, at::OptionalIntArrayRef(), {stride, stride},
+                                                {padding, padding}, {1, 1}, /*transposed=*/false, {0, 0}, /*groups=*/1,
+                                                {true, false, false}));
+    at::Tensor dweight = at::empty_like(weight, weight.options().dtype(at::kFloat));
+    thread_local WeightGradientScratch kept;
+    compute_weight_gradient(shape_of(x, Convolution{weight, stride, padding}), halves(x), halves(dy), floats(dweight),
+                            kept, engine_threads());
+    return {dx, dweight, {}, {}};
+  }
+};
+
+bool has_own_gradient(const at::Tensor& x, const Convolution& convolution) {
+  const at::Tensor& weight = convolution.weight;
+  return x.is_cpu() && x.scalar_type() == at::kBFloat16 && bf16_is_on(x.device()) &&
+         weight.scalar_type() == at::kFloat && weight.size(2) == weight.size(3) &&
+         x.is_contiguous(at::MemoryFormat::ChannelsLast) && weight.is_contiguous(at::MemoryFormat::ChannelsLast) &&
+         weight_gradient_pays(shape_of(x, convolution));
+}
+
 /// A convolution with a kernel of one pixel: a matrix product over the pixels that the stride keeps.
 class PointwiseConvolution : public torch::autograd::Function<PointwiseConvolution> {
  public:
@@ -163,6 +217,8 @@ at::Tensor Convolution::operator()(const at::Tensor& x) const {
   if (is_pointwise(x, *this)) return PointwiseConvolution::apply(x, weight, stride);
   if (fits_winograd(x, *this))
     return at::GradMode::is_enabled() ? WinogradConvolution::apply(x, weight) : forward_product(x, weight);
+  if (at::GradMode::is_enabled() && has_own_gradient(x, *this))
+    return Bf16Convolution::apply(x, weight, stride, padding);
   return at::conv2d(x, weight, {}, {stride, stride}, {padding, padding});
 }
 

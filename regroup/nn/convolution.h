@@ -12,8 +12,8 @@ struct Convolution {
   std::int64_t stride = 1, padding = 0;
 
   /// By the engine; in fp32 on a CPU by a matrix product for kernels of one pixel, and where that is faster by
-  /// Winograd's algorithm (see winograd.h), which has first derivatives only. bf16 is emulated so as well where the
-  /// processor has none.
+  /// Winograd's algorithm (see winograd.h). bf16 is emulated so as well where the processor has none; where it has, the
+  /// gradient of the weights is our own (see weight_gradient.h). Both have first derivatives only.
   at::Tensor operator()(const at::Tensor& x) const;
 };
 

@@ -1,9 +1,7 @@
 #include "regroup/nn/winograd.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <stdexcept>
 
 #include "regroup/nn/winograd_kernels.h"
@@ -47,16 +45,6 @@ Partition in_blocks(std::size_t count, std::size_t wanted) {
   std::size_t blocks = divided(count, wanted);
   if (blocks > 1 && blocks < 32) blocks = divided(blocks, 4) * 4;
   return {count, blocks};
-}
-
-/// Each worker takes the next item when it is done with one.
-template <class Body>
-void for_each(std::size_t items, const Workers& workers, const Body& body) {
-  std::atomic<std::size_t> next = 0;
-  const auto take_items = [&](std::size_t worker) {
-    for (std::size_t item = next++; item < items; item = next++) body(item, worker);
-  };
-  workers.run(std::min(items, workers.count), std::ref(take_items));  // a reference needs no memory
 }
 
 /// Hands out pieces of the scratch memory that begin at cache lines.

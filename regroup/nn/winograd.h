@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
+
+#include "regroup/nn/workers.h"
 
 namespace regroup {
 
@@ -10,13 +11,6 @@ namespace regroup {
 /// y[images][height][width][out], w[out][3][3][in]. Channels are multiples of 8, height and width at least 2.
 struct WinogradShape {
   std::size_t images, height, width, in, out;
-};
-
-/// How work is shared. `run(tasks, body)` calls body(0) .. body(tasks - 1), in any order, at once or one by one, and
-/// returns when all are done; it is never asked for more than `count` tasks. Results do not depend on either.
-struct Workers {
-  std::size_t count = 1;
-  std::function<void(std::size_t tasks, const std::function<void(std::size_t task)>& body)> run;
 };
 
 /// Whether this processor can run what follows (AVX2 and FMA).

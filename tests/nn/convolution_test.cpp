@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "regroup/nn/precision.h"
+#include "regroup/nn/weight_gradient.h"
 
 namespace regroup {
 namespace {
@@ -69,6 +70,22 @@ TEST(Convolution, RoundsItsResultsToBf16AndNothingElse) {
     EXPECT_LE(found.weight, 0x1p-8) << c.in;
     EXPECT_GT(found.output, 0x1p-13) << c.in;
     EXPECT_EQ((Convolution{kernel_of(c), c.stride, c.padding}(images_of(c)).scalar_type()), at::kBFloat16);
+  }
+}
+
+/// As inside of a network, where images are bf16 already.
+TEST(Convolution, TakesBf16Images) {
+  at::manual_seed(1);
+  const PrecisionScope bf16(Precision::bf16, at::kCPU);
+  for (const Case& c : cases) {
+    const Differences found =
+        differences(c, images_of(c).to(at::kBFloat16), kernel_of(c).to(at::kBFloat16).to(at::kFloat));
+    EXPECT_LE(found.output, 0x1p-8) << c.in;
+    EXPECT_LE(found.images, 0x1p-8) << c.in;
+    const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+    const bool sums_stay_fp32 = weight_gradient_pays(
+        {8, size(c.side), size(c.side), size(c.in), size(c.out), size(c.kernel), size(c.stride), size(c.padding)});
+    EXPECT_LE(found.weight, sums_stay_fp32 ? 1e-5 : 0x1p-8) << c.in;
   }
 }
 

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <ostream>
 #include <random>
 #include <span>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 #include <vector>
+
+#include "nn/test_workers.h"
 
 namespace regroup {
 
@@ -68,20 +68,6 @@ struct Direct {
     });
   }
 };
-
-Workers one_by_one() {
-  return {1, [](std::size_t tasks, const std::function<void(std::size_t)>& body) {
-            for (std::size_t task = 0; task < tasks; ++task) body(task);
-          }};
-}
-
-Workers threads(std::size_t count) {
-  return {count, [](std::size_t tasks, const std::function<void(std::size_t)>& body) {
-            std::vector<std::thread> others;
-            for (std::size_t task = 0; task < tasks; ++task) others.emplace_back(body, task);
-            for (std::thread& other : others) other.join();
-          }};
-}
 
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 

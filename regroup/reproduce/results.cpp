@@ -138,19 +138,21 @@ class GridResults {
   /// Minutes and memory of a run, a pair of columns for each of the grid's; the paper's text is "hours, gigabytes".
   ResultTable costs() const {
     ResultTable table = heading();
+    // Where accuracy is shown too, the paper's figures are accuracies.
+    const bool is_papers = std::find(grid_.shown.begin(), grid_.shown.end(), Shown::accuracy) == grid_.shown.end();
     for (const GridBlock& block : grid_.blocks) {
       ResultBlock& result = table.blocks.emplace_back();
       result.label = block.label;
       result.reference = block.reference;
       for (const GridColumn& column : block.columns) {
-        result.columns.push_back({column.label, "minutes (the paper: hours)", true});
+        result.columns.push_back({column.label, is_papers ? "minutes (the paper: hours)" : "minutes", true});
         result.columns.push_back({column.label, "memory, GB", true});
       }
       for (const GridRow& row : block.rows) {
         ResultRow& filled = result.rows.emplace_back(ResultRow{row.label, {}});
         for (std::size_t c = 0; c < block.columns.size(); ++c) {
           const Cell& cell = at(row, block.columns[c]);
-          const std::string paper = row.paper.empty() ? "" : row.paper[c];
+          const std::string paper = row.paper.empty() || !is_papers ? "" : row.paper[c];
           const auto comma = paper.find(", ");
           filled.cells.push_back({measured(cell, minutes), paper.substr(0, comma), remark(row, cell), {}});
           filled.cells.push_back({measured(cell, memory_gb),
@@ -391,7 +393,9 @@ void write_results(const GridFolder& folder, const std::vector<Grid>& grids, con
           for (ResultColumn& column : block.columns) column.lower_is_better = true;
         tables.push_back(std::move(memorised));
       }
-      if (shown == Shown::cost) tables.push_back(results.costs());
+      if (shown == Shown::cost)
+        tables.push_back(tables.empty() ? results.costs()
+                                        : derived(results.costs(), "cost", "time and memory", "What a run took"));
       const auto charts = shown == Shown::curves   ? results.curves()
                           : shown == Shown::losses ? results.losses()
                           : shown == Shown::cost   ? results.cost_charts()

@@ -64,10 +64,12 @@ sed -i 's/val-split = 0.0/val-split = 0.1/' grid.toml
 regroup "${command[@]}" --output whole --only ce --seeds 1 --quiet 2> /dev/null
 [ "$(find whole/runs -name summary.json -newermt 2002-01-01 | wc -l)" = 1 ] || fail 'a changed setting was not a new run'
 
-for file in index.html tables/grid.md tables/grid-model.md tables/grid-ema.md tables/grid.csv tables/grid.tex tables/grid-runs.csv; do
+for file in index.html tables/grid.md tables/grid-model.md tables/grid-ema.md tables/grid-cost.md tables/grid.csv tables/grid.tex tables/grid-runs.csv; do
   [ -s "parts/$file" ] || fail "$file is missing"
 done
 grep -q '89.13' parts/tables/grid.md || fail "the paper's figure is not in the table"
+grep -q 'minutes' parts/tables/grid-cost.md || fail 'there is no time in the table of time and memory'
+! grep -q '89.13' parts/tables/grid-cost.md || fail "the paper's accuracy is taken for a time"
 grep -q 'not built yet' parts/tables/grid.md || fail 'a method that is not built has no row'
 [ "$(wc -l < parts/tables/grid-runs.csv)" = 13 ] || fail "grid-runs.csv: $(cat parts/tables/grid-runs.csv)"
 [ "$(ls parts/figures/*.svg | wc -l)" = 6 ] || fail 'the figures are not one curve, three histograms, time and memory'

@@ -139,8 +139,8 @@ TEST_F(Train, RmlSemiLearnsWhatCrossEntropyGetsWrong) {
   semi.insert(semi.end(), {{"method", "rml-semi"}, {"k", "4"}, {"warmup-epochs", "4"}});
   const TrainResult taken_in = train(settings(ce), {}, nobody), result = train(settings(semi), {}, nobody);
   const EpochMetrics& last = result.rows.back();
-  EXPECT_GT(taken_in.summary.memorised, 0.5);
-  EXPECT_LT(taken_in.rows.back().value("test_model"), last.value("test_model") - 0.04);
+  // Not by test accuracy: with so few and easy images the model that memorised may be right on all of them, by luck.
+  EXPECT_GT(taken_in.summary.memorised, 0.9);
   EXPECT_LT(result.summary.memorised, 0.1);
   EXPECT_GT(last.value("test_model"), 0.95);
   EXPECT_GT(last.value("labelled_precision"), 0.95);

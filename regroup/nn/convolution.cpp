@@ -6,12 +6,11 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <stdexcept>
-#include <tuple>
 #include <vector>
 
+#include "regroup/nn/bf16_convolution.h"
 #include "regroup/nn/engine.h"
 #include "regroup/nn/precision.h"
-#include "regroup/nn/weight_gradient.h"
 #include "regroup/nn/winograd.h"
 
 namespace regroup {
@@ -99,21 +98,31 @@ ConvolutionShape shape_of(const at::Tensor& x, const Convolution& convolution) {
           size(weight.size(0)), size(weight.size(2)), size(convolution.stride), size(convolution.padding)};
 }
 
-std::span<const std::uint16_t> halves(const at::Tensor& x) {
-  return {static_cast<const std::uint16_t*>(x.data_ptr()), static_cast<std::size_t>(x.numel())};
+std::span<std::uint16_t> halves(const at::Tensor& x) {
+  return {static_cast<std::uint16_t*>(x.data_ptr()), static_cast<std::size_t>(x.numel())};
 }
 
-/// In bf16: the engine's convolution, with a gradient of the weights of our own.
+/// On a processor with bf16. Gives y and x itself, so that the gradient of x has both ways in one pass.
 class Bf16Convolution : public torch::autograd::Function<Bf16Convolution> {
  public:
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
-                            std::int64_t stride, std::int64_t padding) {
+  static at::Tensor product(const at::Tensor& x, const Convolution& rounded) {
+    const ConvolutionShape shape = shape_of(x, rounded);
+    at::Tensor y = at::empty({x.size(0), rounded.weight.size(0), static_cast<std::int64_t>(shape.out_height()),
+                              static_cast<std::int64_t>(shape.out_width())},
+                             x.options().memory_format(at::MemoryFormat::ChannelsLast));
+    bf16_forward(shape, halves(x), halves(rounded.weight), halves(y), scratch(), engine_threads());
+    return y;
+  }
+
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x,
+                                                const at::Tensor& weight, std::int64_t stride, std::int64_t padding) {
+    ctx->set_materialize_grads(false);
     const at::Tensor rounded = weight.to(at::kBFloat16);
     ctx->save_for_backward({x, rounded});
     ctx->saved_data["stride"] = stride;
     ctx->saved_data["padding"] = padding;
     ctx->saved_data["needs_dx"] = x.requires_grad();
-    return at::conv2d(x, rounded, {}, {stride, stride}, {padding, padding});
+    return {product(x, {rounded, stride, padding}), x};
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
@@ -121,27 +130,36 @@ class Bf16Convolution : public torch::autograd::Function<Bf16Convolution> {
     if (at::GradMode::is_enabled()) throw std::logic_error("the bf16 convolution has first derivatives only");
     const auto saved = ctx->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1];
-    const std::int64_t stride = ctx->saved_data["stride"].toInt(), padding = ctx->saved_data["padding"].toInt();
+    const ConvolutionShape shape =
+        shape_of(x, {weight, ctx->saved_data["stride"].toInt(), ctx->saved_data["padding"].toInt()});
+    if (!gradients[0].defined()) return {gradients[1], {}, {}, {}};
     const at::Tensor dy = gradients[0].contiguous(at::MemoryFormat::ChannelsLast);
     at::Tensor dx;
-    if (ctx->saved_data["needs_dx"].toBool())
-      dx = std::get<0>(at::convolution_backward(dy, x, weight, at::OptionalIntArrayRef(), {stride, stride},
-                                                {padding, padding}, {1, 1}, /*transposed=*/false, {0, 0}, /*groups=*/1,
-                                                {true, false, false}));
+    if (ctx->saved_data["needs_dx"].toBool()) {
+      dx = at::empty_like(x);
+      const at::Tensor beside =
+          gradients[1].defined() ? gradients[1].contiguous(at::MemoryFormat::ChannelsLast) : at::Tensor();
+      bf16_backward_data(shape, halves(dy), halves(weight), beside.defined() ? halves(beside) : Bf16Span(), halves(dx),
+                         scratch(), engine_threads());
+    }
     at::Tensor dweight = at::empty_like(weight, weight.options().dtype(at::kFloat));
-    thread_local WeightGradientScratch kept;
-    compute_weight_gradient(shape_of(x, Convolution{weight, stride, padding}), halves(x), halves(dy), floats(dweight),
-                            kept, engine_threads());
+    bf16_backward_weights(shape, halves(x), halves(dy), floats(dweight), scratch(), engine_threads());
     return {dx, dweight, {}, {}};
+  }
+
+ private:
+  static Bf16Scratch& scratch() {
+    thread_local Bf16Scratch kept;
+    return kept;
   }
 };
 
-bool has_own_gradient(const at::Tensor& x, const Convolution& convolution) {
+bool fits_bf16(const at::Tensor& x, const Convolution& convolution) {
   const at::Tensor& weight = convolution.weight;
   return x.is_cpu() && x.scalar_type() == at::kBFloat16 && bf16_is_on(x.device()) &&
          weight.scalar_type() == at::kFloat && weight.size(2) == weight.size(3) &&
          x.is_contiguous(at::MemoryFormat::ChannelsLast) && weight.is_contiguous(at::MemoryFormat::ChannelsLast) &&
-         weight_gradient_pays(shape_of(x, convolution));
+         bf16_convolution_pays(shape_of(x, convolution));
 }
 
 /// A convolution with a kernel of one pixel: a matrix product over the pixels that the stride keeps.
@@ -217,9 +235,16 @@ at::Tensor Convolution::operator()(const at::Tensor& x) const {
   if (is_pointwise(x, *this)) return PointwiseConvolution::apply(x, weight, stride);
   if (fits_winograd(x, *this))
     return at::GradMode::is_enabled() ? WinogradConvolution::apply(x, weight) : forward_product(x, weight);
-  if (at::GradMode::is_enabled() && has_own_gradient(x, *this))
-    return Bf16Convolution::apply(x, weight, stride, padding);
+  if (fits_bf16(x, *this))
+    return at::GradMode::is_enabled() ? Bf16Convolution::apply(x, weight, stride, padding)[0]
+                                      : Bf16Convolution::product(x, {weight.to(at::kBFloat16), stride, padding});
   return at::conv2d(x, weight, {}, {stride, stride}, {padding, padding});
+}
+
+BesideConvolution Convolution::beside(const at::Tensor& x) const {
+  if (!at::GradMode::is_enabled() || !fits_bf16(x, *this)) return {(*this)(x), x};
+  const auto both = Bf16Convolution::apply(x, weight, stride, padding);
+  return {both[0], both[1]};
 }
 
 }  // namespace regroup

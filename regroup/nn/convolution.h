@@ -7,14 +7,23 @@
 namespace regroup {
 
 /// A convolution without bias.
+/// A result, and what it was computed from.
+struct BesideConvolution {
+  at::Tensor y, x;
+};
+
 struct Convolution {
   at::Tensor weight;
   std::int64_t stride = 1, padding = 0;
 
-  /// By the engine; in fp32 on a CPU by a matrix product for kernels of one pixel, and where that is faster by
-  /// Winograd's algorithm (see winograd.h). bf16 is emulated so as well where the processor has none; where it has, the
-  /// gradient of the weights is our own (see weight_gradient.h). Both have first derivatives only.
+  /// By the engine; on a CPU in fp32 by a matrix product for kernels of one pixel, and where that is faster by
+  /// Winograd's algorithm (see winograd.h); in bf16 by our own code (see bf16_convolution.h), and emulated by the ways
+  /// of fp32 where the processor has no bf16. All but the engine's have first derivatives only.
   at::Tensor operator()(const at::Tensor& x) const;
+
+  /// The same where x goes on beside it, as in a residual block. Its two gradients are then summed up while the
+  /// convolution's is computed, not in a pass of their own.
+  BesideConvolution beside(const at::Tensor& x) const;
 };
 
 }  // namespace regroup

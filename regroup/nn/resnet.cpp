@@ -62,13 +62,12 @@ class ResNet : public Network {
     at::Tensor x = batch_norm(stem_convolution_(images), stem_norm_, training, Activation::relu);
     if (stem_ == Stem::imagenet) x = at::max_pool2d(x, 3, 2, 1);
     for (const Unit& unit : units_) {
-      at::Tensor y = x;
-      for (std::size_t i = 0; i + 1 < unit.layers.size(); ++i)
-        y = batch_norm(unit.layers[i].convolution(y), unit.layers[i].norm, training, Activation::relu);
-      const at::Tensor beside =
-          unit.shortcut ? batch_norm(unit.shortcut->convolution(x), unit.shortcut->norm, training, Activation::none)
-                        : x;
-      x = batch_norm(unit.layers.back().convolution(y), unit.layers.back().norm, training, Activation::relu, beside);
+      auto [y, beside] = unit.layers.front().convolution.beside(x);
+      for (std::size_t i = 1; i < unit.layers.size(); ++i)
+        y = unit.layers[i].convolution(batch_norm(y, unit.layers[i - 1].norm, training, Activation::relu));
+      if (unit.shortcut)
+        beside = batch_norm(unit.shortcut->convolution(beside), unit.shortcut->norm, training, Activation::none);
+      x = batch_norm(y, unit.layers.back().norm, training, Activation::relu, beside);
     }
     const at::Tensor features = pooled(x);
     return {features, classifier_(features)};

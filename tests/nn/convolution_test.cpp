@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "regroup/nn/bf16_convolution.h"
 #include "regroup/nn/precision.h"
-#include "regroup/nn/weight_gradient.h"
 
 namespace regroup {
 namespace {
@@ -83,9 +83,35 @@ TEST(Convolution, TakesBf16Images) {
     EXPECT_LE(found.output, 0x1p-8) << c.in;
     EXPECT_LE(found.images, 0x1p-8) << c.in;
     const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
-    const bool sums_stay_fp32 = weight_gradient_pays(
+    const bool sums_stay_fp32 = bf16_convolution_pays(
         {8, size(c.side), size(c.side), size(c.in), size(c.out), size(c.kernel), size(c.stride), size(c.padding)});
     EXPECT_LE(found.weight, sums_stay_fp32 ? 1e-5 : 0x1p-8) << c.in;
+  }
+}
+
+/// x goes through the convolution and beside it.
+TEST(Convolution, SumsUpTheGradientsOfBothWays) {
+  at::manual_seed(1);
+  const auto layout = at::MemoryFormat::ChannelsLast;
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    const PrecisionScope scope(precision, at::kCPU);
+    const auto type = precision == Precision::bf16 ? at::kBFloat16 : at::kFloat;
+    for (const Case& c : cases) {
+      const at::Tensor x = images_of(c).to(type).contiguous(layout).requires_grad_();
+      const at::Tensor weight = kernel_of(c).to(at::kBFloat16).to(at::kFloat).contiguous(layout).requires_grad_();
+      const auto [y, beside] = Convolution{weight, c.stride, c.padding}.beside(x);
+      const at::Tensor dy = at::randn(y.sizes()).to(y.scalar_type()), dbeside = at::randn(x.sizes()).to(type);
+      EXPECT_TRUE(beside.equal(x));
+      ((y * dy).sum() + (beside * dbeside).sum()).backward();
+
+      const at::Tensor exact_x = x.detach().to(at::kDouble).requires_grad_();
+      const at::Tensor exact_weight = weight.detach().to(at::kDouble).requires_grad_();
+      const at::Tensor exact = at::conv2d(exact_x, exact_weight, {}, {c.stride, c.stride}, {c.padding, c.padding});
+      ((exact * dy.to(at::kDouble)).sum() + (exact_x * dbeside.to(at::kDouble)).sum()).backward();
+      const double rounded = precision == Precision::bf16 ? 0x1p-7 : 5e-6;  // the engine rounds both ways and their sum
+      EXPECT_LE(relative_difference(x.grad(), exact_x.grad()), rounded) << c.in;
+      EXPECT_LE(relative_difference(weight.grad(), exact_weight.grad()), rounded) << c.in;
+    }
   }
 }
 

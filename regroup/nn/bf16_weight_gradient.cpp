@@ -1,31 +1,15 @@
-#include "regroup/nn/weight_gradient.h"
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 #include <algorithm>
 #include <stdexcept>
 
-#include "regroup/core/simd.h"
-#include "regroup/nn/weight_gradient_kernels.h"
+#include "regroup/nn/bf16_convolution.h"
+#include "regroup/nn/bf16_kernels.h"
 
 namespace regroup {
 namespace {
 
-using weight_gradient::Meeting;
-using weight_gradient::Sums;
-using weight_gradient::Tile;
-
-bool cpu_has_amx() {
-#if defined(__x86_64__)
-  constexpr unsigned amx_bf16 = 1U << 22;
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & amx_bf16) != 0;
-#else
-  return false;
-#endif
-}
+using bf16::ImagePairs;
+using bf16::Sums;
+using bf16::WeightTile;
 
 /// The outputs, along one side, that a tap meets inside of the image.
 struct Range {
@@ -65,15 +49,15 @@ struct Gradient {
   const ConvolutionShape& shape;
   const Plan& plan;
   const std::uint16_t *x, *dy;
-  bool is_wide = shape.in % weight_gradient::wide.in == 0;
-  Tile tile = is_wide ? weight_gradient::wide : weight_gradient::narrow;
+  bool is_wide = shape.in % bf16::wide_weights.in == 0;
+  WeightTile tile = is_wide ? bf16::wide_weights : bf16::narrow_weights;
 
   /// One pair of a block, and where its words go.
   void pair_up(std::size_t pair, std::size_t place, std::uint32_t* words) const {
     const bool alone = 2 * pair + 1 == shape.images;
     const auto both = [&](const std::uint16_t* images, std::size_t values, std::uint32_t* to) {
       const std::uint16_t* first = images + 2 * pair * values;
-      weight_gradient::pair_up(values, first, alone ? nullptr : first + values, to);
+      bf16::pair_up(values, first, alone ? nullptr : first + values, to);
     };
     both(x, plan.x_words, words + place * plan.x_words);
     both(dy, plan.dy_words, words + plan.block * plan.x_words + place * plan.dy_words);
@@ -83,24 +67,24 @@ struct Gradient {
   void sum(std::size_t pairs, const std::uint32_t* words, std::size_t out, float* dw, bool add) const {
     const std::uint32_t *x_words = words, *dy_words = words + plan.block * plan.x_words;
     const std::size_t rows = shape.out_height(), columns = shape.out_width(), taps = shape.kernel * shape.kernel;
-    const auto sum_tile = is_wide ? weight_gradient::sum_wide : weight_gradient::sum_narrow;
+    const auto sum_tile = is_wide ? bf16::sum_wide : bf16::sum_narrow;
     for (std::size_t in = 0; in < shape.in; in += tile.in)
       for (std::size_t tap = 0; tap < taps; ++tap) {
         const Range y(tap / shape.kernel, shape.height, rows, shape),
             x(tap % shape.kernel, shape.width, columns, shape);
-        const Meeting meeting{pairs,
-                              y.size(),
-                              x.size(),
-                              {plan.x_words, shape.stride * shape.width * shape.in, shape.stride * shape.in},
-                              {plan.dy_words, columns * shape.out, shape.out}};
-        sum_tile(meeting, x_words + (y.first_input * shape.width + x.first_input) * shape.in + in,
+        const ImagePairs together{pairs,
+                                  y.size(),
+                                  x.size(),
+                                  {plan.x_words, shape.stride * shape.width * shape.in, shape.stride * shape.in},
+                                  {plan.dy_words, columns * shape.out, shape.out}};
+        sum_tile(together, x_words + (y.first_input * shape.width + x.first_input) * shape.in + in,
                  dy_words + (y.begin * columns + x.begin) * shape.out + out,
                  Sums{dw + (out * taps + tap) * shape.in + in, taps * shape.in, add});
       }
   }
 };
 
-void sum_parts(const Gradient& gradient, std::span<float> dw, WeightGradientScratch& scratch, const Workers& workers) {
+void sum_parts(const Gradient& gradient, std::span<float> dw, Bf16Scratch& scratch, const Workers& workers) {
   const Plan& plan = gradient.plan;
   const std::size_t words_each = plan.block * (plan.x_words + plan.dy_words);
   scratch.words.resize(std::max(scratch.words.size(), workers.count * words_each));
@@ -126,7 +110,7 @@ void sum_parts(const Gradient& gradient, std::span<float> dw, WeightGradientScra
   });
 }
 
-void sum_shared(const Gradient& gradient, std::span<float> dw, WeightGradientScratch& scratch, const Workers& workers) {
+void sum_shared(const Gradient& gradient, std::span<float> dw, Bf16Scratch& scratch, const Workers& workers) {
   const Plan& plan = gradient.plan;
   scratch.words.resize(std::max(scratch.words.size(), plan.block * (plan.x_words + plan.dy_words)));
   for (std::size_t begin = 0; begin < plan.pairs; begin += plan.block) {
@@ -141,27 +125,15 @@ void sum_shared(const Gradient& gradient, std::span<float> dw, WeightGradientScr
 
 }  // namespace
 
-bool weight_gradient_available() { return cpu_has_avx512_bf16(); }
-
-bool weight_gradient_possible(const ConvolutionShape& shape) {
-  return shape.images > 0 && shape.kernel > 0 && shape.stride > 0 && shape.in > 0 && shape.out > 0 &&
-         shape.in % 16 == 0 && shape.out % 16 == 0 && shape.height > 0 && shape.width > 0 &&
-         shape.height + 2 * shape.padding >= shape.kernel && shape.width + 2 * shape.padding >= shape.kernel;
-}
-
-bool weight_gradient_pays(const ConvolutionShape& shape) {
-  static const bool is_fastest = weight_gradient_available() && !cpu_has_amx();
-  return is_fastest && weight_gradient_possible(shape);
-}
-
-void compute_weight_gradient(const ConvolutionShape& shape, std::span<const std::uint16_t> x,
-                             std::span<const std::uint16_t> dy, std::span<float> dw, WeightGradientScratch& scratch,
-                             const Workers& workers) {
-  const bool fits = weight_gradient_possible(shape) &&
+/// The processor sums up the products of two pairs of bf16 values at once; the two are those of the same pixel in two
+/// images, so that any tap and any stride finds its pairs in the same memory.
+void bf16_backward_weights(const ConvolutionShape& shape, Bf16Span x, Bf16Span dy, std::span<float> dw,
+                           Bf16Scratch& scratch, const Workers& workers) {
+  const bool fits = bf16_convolution_possible(shape) &&
                     x.size() == shape.images * shape.height * shape.width * shape.in &&
                     dy.size() == shape.images * shape.out_height() * shape.out_width() * shape.out &&
                     dw.size() == shape.out * shape.kernel * shape.kernel * shape.in;
-  if (!fits) throw std::invalid_argument("weight_gradient: sizes do not fit the shape");
+  if (!fits) throw std::invalid_argument("bf16 convolution: sizes do not fit the shape");
   const Plan plan(shape);
   (plan.shared ? sum_shared : sum_parts)(Gradient{shape, plan, x.data(), dy.data()}, dw, scratch, workers);
 }

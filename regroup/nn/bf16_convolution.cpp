@@ -98,7 +98,8 @@ class Plan {
       };
       for (std::size_t pair = 0; pair < pairs(); ++pair, to += tile_.channels) {
         if (product == Product::backward_data) {
-          bf16::pair_up(tile_.channels, weight(2 * pair, first), weight(2 * pair + 1, first), to);
+          bf16::pair_up({1, tile_.channels, tile_.channels, 0}, weight(2 * pair, first), weight(2 * pair + 1, first),
+                        to);
         } else {
           for (std::size_t channel = 0; channel < tile_.channels; ++channel)
             std::memcpy(to + channel, weight(first + channel, 2 * pair), sizeof *to);

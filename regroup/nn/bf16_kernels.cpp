@@ -126,9 +126,20 @@ inline void convolve(const Meeting& meeting, const std::uint16_t* source, const 
 
 }  // namespace
 
-void pair_up(std::size_t values, const std::uint16_t* first, const std::uint16_t* second, std::uint32_t* words) {
-  for (std::size_t i = 0; i < values; i += lanes)
-    store(second == nullptr ? widened(first + i) : widened(first + i) | widened(second + i) << 16, words + i);
+void pair_up(const Planes& planes, const std::uint16_t* first, const std::uint16_t* second, std::uint32_t* words) {
+  for (std::size_t pixel = 0; pixel < planes.pixels; ++pixel)
+    for (std::size_t channel = 0; channel < planes.channels; channel += lanes) {
+      const std::size_t from = pixel * planes.channels + channel;
+      const Words both =
+          second == nullptr ? widened(first + from) : widened(first + from) | widened(second + from) << 16;
+      std::uint32_t* to = words + channel / planes.width * planes.step + pixel * planes.width + channel % planes.width;
+      if (planes.width == lanes / 2) {
+        store(__builtin_shufflevector(both, both, 0, 1, 2, 3, 4, 5, 6, 7), to);
+        store(__builtin_shufflevector(both, both, 8, 9, 10, 11, 12, 13, 14, 15), to + planes.step);
+      } else {
+        store(both, to);
+      }
+    }
 }
 
 void convolve_narrow(const Meeting& meeting, const std::uint16_t* source, const std::uint32_t* weights,
@@ -162,7 +173,7 @@ void sum_wide(const ImagePairs& together, const std::uint32_t* x, const std::uin
 #else
 
 // Never called: bf16_convolution_available() is false.
-void pair_up(std::size_t, const std::uint16_t*, const std::uint16_t*, std::uint32_t*) {}
+void pair_up(const Planes&, const std::uint16_t*, const std::uint16_t*, std::uint32_t*) {}
 void convolve_narrow(const Meeting&, const std::uint16_t*, const std::uint32_t*, const std::uint16_t*, std::uint16_t*) {
 }
 void convolve_wide(const Meeting&, const std::uint16_t*, const std::uint32_t*, const std::uint16_t*, std::uint16_t*) {}

@@ -7,9 +7,14 @@
 /// processor has both. The processor multiplies pairs of bf16 values, a word each, and adds both products to a sum.
 namespace regroup::bf16 {
 
-/// Words of the values of two rows: those of the first in the lower halves. `second` may be null, a row of zeros.
-/// `values` is a multiple of 16.
-void pair_up(std::size_t values, const std::uint16_t* first, const std::uint16_t* second, std::uint32_t* words);
+/// Pixels with their channels, a multiple of 16, that go into planes of so many channels each: 8 or a multiple of 16.
+struct Planes {
+  std::size_t pixels, channels, width;
+  std::size_t step;  ///< words from plane to plane
+};
+
+/// Words of the values of two images: those of the first in the lower halves. `second` may be null, an image of zeros.
+void pair_up(const Planes& planes, const std::uint16_t* first, const std::uint16_t* second, std::uint32_t* words);
 
 // Forward and backward to the images.
 

@@ -38,7 +38,7 @@ struct Plan {
         block(std::clamp<std::size_t>((shared ? shared_words : own_words) / (x_words + dy_words), 1,
                                       (pairs + parts - 1) / parts)) {}
 
-  static constexpr std::size_t most_sums = 2048, most_parts = 16, own_words = 65'536, shared_words = 1'048'576;
+  static constexpr std::size_t most_sums = 4096, most_parts = 16, own_words = 65'536, shared_words = 1'048'576;
 
   std::size_t pairs, x_words, dy_words, weights;
   bool shared;
@@ -52,20 +52,25 @@ struct Gradient {
   bool is_wide = shape.in % bf16::wide_weights.in == 0;
   WeightTile tile = is_wide ? bf16::wide_weights : bf16::narrow_weights;
 
+  /// The channels that a tile reads lie together: a plane holds those of all pairs of a block.
+  std::size_t x_pixels = shape.height * shape.width, dy_pixels = shape.out_height() * shape.out_width();
+  std::size_t x_plane = plan.block * x_pixels * tile.in, dy_plane = plan.block * dy_pixels * tile.out;
+
   /// One pair of a block, and where its words go.
   void pair_up(std::size_t pair, std::size_t place, std::uint32_t* words) const {
     const bool alone = 2 * pair + 1 == shape.images;
-    const auto both = [&](const std::uint16_t* images, std::size_t values, std::uint32_t* to) {
+    const auto both = [&](const std::uint16_t* images, const bf16::Planes& planes, std::uint32_t* to) {
+      const std::size_t values = planes.pixels * planes.channels;
       const std::uint16_t* first = images + 2 * pair * values;
-      bf16::pair_up(values, first, alone ? nullptr : first + values, to);
+      bf16::pair_up(planes, first, alone ? nullptr : first + values, to + place * planes.pixels * planes.width);
     };
-    both(x, plan.x_words, words + place * plan.x_words);
-    both(dy, plan.dy_words, words + plan.block * plan.x_words + place * plan.dy_words);
+    both(x, {x_pixels, shape.in, tile.in, x_plane}, words);
+    both(dy, {dy_pixels, shape.out, tile.out, dy_plane}, words + plan.block * plan.x_words);
   }
 
   /// The output channels out .. out + tile.out, of the pairs of a block.
   void sum(std::size_t pairs, const std::uint32_t* words, std::size_t out, float* dw, bool add) const {
-    const std::uint32_t *x_words = words, *dy_words = words + plan.block * plan.x_words;
+    const std::uint32_t* dy_words = words + plan.block * plan.x_words + out / tile.out * dy_plane;
     const std::size_t rows = shape.out_height(), columns = shape.out_width(), taps = shape.kernel * shape.kernel;
     const auto sum_tile = is_wide ? bf16::sum_wide : bf16::sum_narrow;
     for (std::size_t in = 0; in < shape.in; in += tile.in)
@@ -75,10 +80,10 @@ struct Gradient {
         const ImagePairs together{pairs,
                                   y.size(),
                                   x.size(),
-                                  {plan.x_words, shape.stride * shape.width * shape.in, shape.stride * shape.in},
-                                  {plan.dy_words, columns * shape.out, shape.out}};
-        sum_tile(together, x_words + (y.first_input * shape.width + x.first_input) * shape.in + in,
-                 dy_words + (y.begin * columns + x.begin) * shape.out + out,
+                                  {x_pixels * tile.in, shape.stride * shape.width * tile.in, shape.stride * tile.in},
+                                  {dy_pixels * tile.out, columns * tile.out, tile.out}};
+        sum_tile(together, words + in / tile.in * x_plane + (y.first_input * shape.width + x.first_input) * tile.in,
+                 dy_words + (y.begin * columns + x.begin) * tile.out,
                  Sums{dw + (out * taps + tap) * shape.in + in, taps * shape.in, add});
       }
   }

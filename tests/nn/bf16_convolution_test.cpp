@@ -124,85 +124,106 @@ void expect_rounded(const Halves& found, const Exact& exact) {
     ASSERT_NEAR(value_of(found[i]), exact.sums[i], 0x1p-8 * std::abs(exact.sums[i]) + 1e-6 * exact.sizes[i]) << i;
 }
 
-class Bf16Convolution : public testing::TestWithParam<ConvolutionShape> {
+const std::vector<ConvolutionShape> shapes = {
+    {1, 1, 1, 16, 16, 3, 1, 1},      // one image of one pixel
+    {2, 5, 4, 16, 32, 3, 1, 1},      // one pair of images
+    {7, 6, 9, 48, 16, 3, 1, 1},      // an image without a partner
+    {4, 8, 8, 32, 32, 3, 2, 1},      // a stride
+    {3, 9, 7, 16, 48, 3, 2, 1},      // that does not come out even
+    {2, 3, 32, 16, 16, 3, 1, 1},     // two tiles a row
+    {1, 5, 24, 32, 64, 3, 1, 1},     // three wide ones
+    {2, 6, 32, 16, 32, 3, 2, 1},     // tiles of every other pixel
+    {1, 4, 16, 64, 64, 3, 1, 0},     // rows of tiles one way, not the other
+    {19, 4, 4, 32, 32, 3, 1, 1},     // tiles of images, and images that are left
+    {37, 3, 5, 16, 16, 3, 1, 1},     // narrow ones
+    {5, 6, 6, 32, 16, 1, 1, 0},      // kernels of one pixel
+    {6, 8, 5, 16, 32, 1, 2, 0},      // with a stride
+    {2, 4, 32, 16, 32, 1, 2, 0},     // and in rows, where every other pixel is zero
+    {3, 8, 8, 16, 16, 5, 1, 0},      // no padding
+    {2, 4, 16, 16, 16, 5, 1, 2},     // two pixels beyond the border
+    {3, 4, 4, 16, 16, 7, 3, 5},      // taps that meet nothing
+    {90, 10, 10, 16, 16, 3, 1, 1},   // weights: parts of several pairs
+    {90, 32, 32, 16, 16, 1, 1, 0},   // and of several blocks
+    {5, 4, 4, 64, 80, 3, 1, 1},      // sums that are shared
+    {22, 24, 24, 32, 144, 1, 1, 0},  // and in several blocks
+};
+
+/// Each with all shapes: a program of its own for each of them would take far longer to start than to run.
+class Bf16Convolution : public testing::Test {
  protected:
   void SetUp() override {
     if (!bf16_convolution_available()) GTEST_SKIP() << "this processor has no bf16 in AVX-512";
   }
+
+  template <class Body>
+  static void for_each_shape(const Body& body) {
+    for (const ConvolutionShape& shape : shapes) {
+      SCOPED_TRACE(testing::Message() << shape);
+      body(shape);
+    }
+  }
 };
 
-TEST_P(Bf16Convolution, IsThatOfTheDefinition) {
-  const Products products(GetParam());
-  expect_rounded(products.y(one_by_one()), products.exact_y());
+TEST_F(Bf16Convolution, IsThatOfTheDefinition) {
+  for_each_shape([](const ConvolutionShape& shape) {
+    const Products products(shape);
+    expect_rounded(products.y(one_by_one()), products.exact_y());
+  });
 }
 
-TEST_P(Bf16Convolution, HasTheGradientOfTheImages) {
-  const Products products(GetParam());
-  expect_rounded(products.dx(one_by_one()), products.exact_dx());
+TEST_F(Bf16Convolution, HasTheGradientOfTheImages) {
+  for_each_shape([](const ConvolutionShape& shape) {
+    const Products products(shape);
+    expect_rounded(products.dx(one_by_one()), products.exact_dx());
+  });
 }
 
-TEST_P(Bf16Convolution, AddsAnotherGradientOfTheImages) {
-  const Products products(GetParam());
-  const Halves addend = random_halves(inputs(products.s), 4);
-  Exact expected = products.exact_dx();
-  for (std::size_t i = 0; i < addend.size(); ++i) expected.add(i, addend[i], one);
-  Halves found(addend.size(), Products::nan);
-  bf16_backward_data(products.s, products.dy, products.w, addend, found, products.scratch, one_by_one());
-  expect_rounded(found, expected);
+TEST_F(Bf16Convolution, AddsAnotherGradientOfTheImages) {
+  for_each_shape([](const ConvolutionShape& shape) {
+    const Products products(shape);
+    const Halves addend = random_halves(inputs(products.s), 4);
+    Exact expected = products.exact_dx();
+    for (std::size_t i = 0; i < addend.size(); ++i) expected.add(i, addend[i], one);
+    Halves found(addend.size(), Products::nan);
+    bf16_backward_data(products.s, products.dy, products.w, addend, found, products.scratch, one_by_one());
+    expect_rounded(found, expected);
+  });
 }
 
-TEST_P(Bf16Convolution, HasTheGradientOfTheWeights) {
-  const Products products(GetParam());
-  const Exact expected = products.exact_dw();
-  const std::vector<float> found = products.dw(one_by_one());
-  double largest = 0;  // the sums are up to 23,616 products long
-  for (const double value : expected.sums) largest = std::max(largest, std::abs(value));
-  for (std::size_t i = 0; i < found.size(); ++i)
-    ASSERT_NEAR(double{found[i]}, expected.sums[i], 5e-6 * largest) << "weight " << i;
+TEST_F(Bf16Convolution, HasTheGradientOfTheWeights) {
+  for_each_shape([](const ConvolutionShape& shape) {
+    const Products products(shape);
+    const Exact expected = products.exact_dw();
+    const std::vector<float> found = products.dw(one_by_one());
+    double largest = 0;  // the sums are up to 92,160 products long
+    for (const double value : expected.sums) largest = std::max(largest, std::abs(value));
+    for (std::size_t i = 0; i < found.size(); ++i)
+      ASSERT_NEAR(double{found[i]}, expected.sums[i], 5e-6 * largest) << "weight " << i;
+  });
 }
 
-TEST_P(Bf16Convolution, HasTheSameBitsOnAnyNumberOfThreads) {
-  const Products products(GetParam());
-  for (const std::size_t count : {2U, 5U}) {
-    EXPECT_EQ(products.y(threads(count)), products.y(one_by_one()));
-    EXPECT_EQ(products.dx(threads(count)), products.dx(one_by_one()));
-    EXPECT_EQ(products.dw(threads(count)), products.dw(one_by_one()));
-  }
+TEST_F(Bf16Convolution, HasTheSameBitsOnAnyNumberOfThreads) {
+  for_each_shape([](const ConvolutionShape& shape) {
+    const Products products(shape);
+    for (const std::size_t count : {2U, 5U}) {
+      EXPECT_EQ(products.y(threads(count)), products.y(one_by_one()));
+      EXPECT_EQ(products.dx(threads(count)), products.dx(one_by_one()));
+      EXPECT_EQ(products.dw(threads(count)), products.dw(one_by_one()));
+    }
+  });
 }
 
-TEST_P(Bf16Convolution, OfAnImageDoesNotDependOnTheOthers) {
-  const Products together(GetParam());
-  Products alone(GetParam());
-  const std::size_t last = together.s.images - 1;
-  alone.s.images = 1;
-  alone.x.erase(alone.x.begin(), alone.x.begin() + static_cast<std::ptrdiff_t>(last * inputs(alone.s)));
-  const Halves all = together.y(one_by_one()), its = alone.y(one_by_one());
-  EXPECT_TRUE(std::equal(its.begin(), its.end(), all.end() - static_cast<std::ptrdiff_t>(its.size())));
+TEST_F(Bf16Convolution, OfAnImageDoesNotDependOnTheOthers) {
+  for_each_shape([](const ConvolutionShape& shape) {
+    const Products together(shape);
+    Products alone(shape);
+    const std::size_t last = together.s.images - 1;
+    alone.s.images = 1;
+    alone.x.erase(alone.x.begin(), alone.x.begin() + static_cast<std::ptrdiff_t>(last * inputs(alone.s)));
+    const Halves all = together.y(one_by_one()), its = alone.y(one_by_one());
+    EXPECT_TRUE(std::equal(its.begin(), its.end(), all.end() - static_cast<std::ptrdiff_t>(its.size())));
+  });
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, Bf16Convolution,
-    testing::Values(ConvolutionShape{1, 1, 1, 16, 16, 3, 1, 1},     // one image of one pixel
-                    ConvolutionShape{2, 5, 4, 16, 32, 3, 1, 1},     // one pair of images
-                    ConvolutionShape{7, 6, 9, 48, 16, 3, 1, 1},     // an image without a partner
-                    ConvolutionShape{4, 8, 8, 32, 32, 3, 2, 1},     // a stride
-                    ConvolutionShape{3, 9, 7, 16, 48, 3, 2, 1},     // that does not come out even
-                    ConvolutionShape{2, 3, 32, 16, 16, 3, 1, 1},    // two tiles a row
-                    ConvolutionShape{1, 5, 24, 32, 64, 3, 1, 1},    // three wide ones
-                    ConvolutionShape{2, 6, 32, 16, 32, 3, 2, 1},    // tiles of every other pixel
-                    ConvolutionShape{1, 4, 16, 64, 64, 3, 1, 0},    // rows of tiles one way, not the other
-                    ConvolutionShape{19, 4, 4, 32, 32, 3, 1, 1},    // tiles of images, and images that are left
-                    ConvolutionShape{37, 3, 5, 16, 16, 3, 1, 1},    // narrow ones
-                    ConvolutionShape{5, 6, 6, 32, 16, 1, 1, 0},     // kernels of one pixel
-                    ConvolutionShape{6, 8, 5, 16, 32, 1, 2, 0},     // with a stride
-                    ConvolutionShape{2, 4, 32, 16, 32, 1, 2, 0},    // and in rows, where every other pixel is zero
-                    ConvolutionShape{3, 8, 8, 16, 16, 5, 1, 0},     // no padding
-                    ConvolutionShape{2, 4, 16, 16, 16, 5, 1, 2},    // two pixels beyond the border
-                    ConvolutionShape{3, 4, 4, 16, 16, 7, 3, 5},     // taps that meet nothing
-                    ConvolutionShape{90, 10, 10, 16, 16, 3, 1, 1},  // weights: parts of several blocks
-                    ConvolutionShape{5, 4, 4, 64, 48, 3, 1, 1},     // sums that are shared
-                    ConvolutionShape{41, 24, 24, 48, 64, 1, 1, 0}   // and in several blocks
-                    ));
 
 TEST(Bf16ConvolutionSizes, AreChecked) {
   const auto fails = [](const ConvolutionShape& shape, const Products& products, std::size_t weight_count) {

@@ -74,8 +74,8 @@ lint:
 lint-torch:
 	@scripts/setup lint
 	@mkdir -p build
-	@$(call configure,python)
-	git ls-files '*.cpp' ':!bench' ':!examples' ':!tests' | grep -E $(WITH_TORCH) | $(TIDY) build/python --checks='-clang-analyzer-*' --extra-arg=-fno-openmp
+	@$(call configure,python,-B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON)
+	git ls-files '*.cpp' ':!bench' ':!examples' ':!tests' | grep -E $(WITH_TORCH) | $(TIDY) build/tidy --checks='-clang-analyzer-*' --extra-arg=-fno-openmp
 
 sanitize: setup
 	@scripts/setup test

@@ -230,7 +230,9 @@ void add_reproduce_command(CLI::App& app) {
   command->add_option("--noise", flags->narrowing.columns, "Only these noises (columns), for instance sym-0.5")
       ->delimiter(',');
   command->add_option("--data", flags->narrowing.blocks, "Only these datasets (blocks)")->delimiter(',');
-  command->add_option("--seeds", flags->seeds, "So many seeds a cell, instead of the scale's")
+  command
+      ->add_option("--seeds", flags->seeds,
+                   "At most so many seeds a cell, instead of the scale's; a grid's own number is never exceeded")
       ->check(CLI::Range(1, 10'000));
   command->add_option("--jobs", flags->jobs, "Runs at a time")->capture_default_str()->check(CLI::Range(1, 1024));
   command->add_option("--threads", flags->threads, "Threads a run [the cores, shared by the jobs]")

@@ -2,13 +2,16 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "regroup/train/observer.h"
 
 namespace regroup {
 
-/// Shows a run on stderr: a bar that moves on a terminal, a line an epoch otherwise.
+/// Shows a run on stderr: a bar that moves on a terminal; otherwise a line per epoch, and at least one per minute.
 class Console : public Observer {
  public:
   explicit Console(bool quiet);
@@ -18,20 +21,37 @@ class Console : public Observer {
   void run_started(const std::string& folder) override;
   void loading(std::size_t done, std::size_t total) override;
   void step_done(const StepReport& report) override;
-  void epoch_done(const EpochMetrics& metrics) override;
+  void epoch_done(const EpochMetrics& metrics, int epochs) override;
 
  private:
-  void show_bar(double share, const std::string& text);
+  using Clock = std::chrono::steady_clock;
+
+  void print_line(const std::string& line);
+  void show(double share, const std::string& text);
   void clear_bar();
+  void tell_every_minute(const std::stop_token& stop);
 
   bool quiet_;
   bool terminal_;
+  std::mutex
+      mutex_;  ///< of all that follows: images are read on several threads, and the minutes have one of their own
   bool bar_shown_ = false;
-  std::chrono::steady_clock::time_point last_shown_;
-  StepReport last_;
+  Clock::time_point last_shown_;  ///< a bar or a line
+  std::string status_;            ///< what the bar says, or would say on a terminal
+  std::condition_variable_any ended_;
+  std::jthread minutes_;
 };
+
+/// A text as one word of a shell's command line, in quotes where it needs them.
+std::string shell_word(const std::string& text);
 
 /// True after Ctrl-C or a request to terminate; a second one ends the program at once. Call it once, at the start.
 const std::atomic<bool>& stop_requested();
+
+/// Thrown where work ended because it was asked to, and is saved. The exit code is the one that a shell gives a program
+/// that a signal ended: 130 after Ctrl-C, 143 after a request to terminate.
+struct Stopped {
+  int exit_code() const;
+};
 
 }  // namespace regroup

@@ -9,6 +9,7 @@
 #include "console.h"
 #include "regroup/core/error.h"
 #include "regroup/core/parallel.h"
+#include "regroup/train/run_data.h"
 #include "regroup/train/run_settings.h"
 #include "regroup/train/trained_network.h"
 
@@ -22,29 +23,27 @@ struct EvalFlags {
   std::string device = "auto", precision = "auto";
 };
 
-/// The run's own data, unless other data is asked for.
+/// The run's own data, loaded as the run has loaded it, unless other data is asked for.
 Dataset load_data(const EvalFlags& flags, const NetworkCard& card, Observer& console) {
-  std::string data = flags.data.value_or(""), data_dir = flags.data_dir.value_or("");
+  Settings settings = run_settings({});
   if (!flags.data) {
     const auto config = std::filesystem::path(flags.run) / "config.toml";
     if (!std::filesystem::exists(config))
       throw UserError(fmt::format("{}: is no run's folder, so that its data is not known; give --data", flags.run));
-    const Settings settings = resolve_settings({read_config(config.string())});
-    data = settings.text("data");
-    if (!flags.data_dir) data_dir = settings.text("data-dir");
+    settings = resolve_settings({read_config(config.string())});
   }
-  LoadOptions options;
-  if (!data_dir.empty()) options.data_dir = data_dir;
-  options.image_size = card.height;
-  options.threads = hardware_threads();
-  options.progress = [&console](std::size_t done, std::size_t total) { console.loading(done, total); };
-  Dataset dataset = load_dataset(data, options);
+  if (flags.data) settings.set("data", *flags.data, "--data");
+  if (flags.data_dir) settings.set("data-dir", *flags.data_dir, "--data-dir");
+  settings.set("image-size", std::int64_t{card.height}, "the network");
+  Dataset dataset = load_dataset(settings.text("data"), load_options(settings, hardware_threads(), console));
   const ImageSet& test = dataset.test;
+  if (test.count == 0)
+    throw UserError(fmt::format("{}: there are no test images; give others by --data", settings.text("data")));
   if (test.channels != card.channels || test.height != card.height || test.width != card.width ||
       dataset.class_names.size() != card.class_names.size())
     throw UserError(fmt::format("{}: {} classes of {}x{}x{} images; the network has {} classes of {}x{}x{} images",
-                                data, dataset.class_names.size(), test.width, test.height, test.channels,
-                                card.class_names.size(), card.width, card.height, card.channels));
+                                settings.text("data"), dataset.class_names.size(), test.width, test.height,
+                                test.channels, card.class_names.size(), card.width, card.height, card.channels));
   return dataset;
 }
 
@@ -56,7 +55,6 @@ void run_eval(const EvalFlags& flags) {
   const ImageSet& test = dataset.test;
   std::vector<std::uint32_t> all(static_cast<std::size_t>(test.count));
   std::iota(all.begin(), all.end(), 0U);
-  if (all.empty()) throw UserError("there are no test images");
   const auto options = evaluation_of(trained.card, device, choose_precision(flags.precision, device));
   const auto predicted = most_likely(probabilities(trained.predictor(), test, all, options));
 

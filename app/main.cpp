@@ -1,5 +1,5 @@
 // regroup: the command. Parses, dispatches to a subcommand, and turns what is thrown into exit codes: 2 for the user's
-// mistake, 1 for ours.
+// mistake, 1 for ours, 130 and 143 where work was stopped.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -7,6 +7,7 @@
 #include <new>
 
 #include "cli.h"
+#include "console.h"
 #include "regroup/core/error.h"
 #include "regroup/core/parallel.h"
 #include "regroup/nn/engine.h"
@@ -70,6 +71,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
+  } catch (const regroup::Stopped& stopped) {
+    return stopped.exit_code();
   } catch (const regroup::UserError& error) {
     fmt::print(stderr, "regroup: {}\n", error.what());
     return 2;

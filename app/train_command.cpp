@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "cli.h"
 #include "console.h"
@@ -16,36 +17,50 @@
 namespace regroup {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct TrainFlags {
   std::unique_ptr<SettingFlags> settings;
   std::optional<std::string> preset, config, output, resume;
-  bool quiet = false;
+  bool dry_run = false, quiet = false;
 };
+
+/// What the data is called: fashion-mnist, photos of folder:my/photos/, list of csv:list.csv.
+std::string data_name(const std::string& data) {
+  const auto colon = data.find(':');
+  if (colon == std::string::npos) return data;
+  // An absolute path has a name also where `.` or `photos/` was given.
+  std::error_code unknown;
+  auto path = fs::weakly_canonical(fs::absolute(data.substr(colon + 1)), unknown).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string name = (data.starts_with("csv:") ? path.stem() : path.filename()).string();
+  return name.empty() ? data.substr(0, colon) : name;
+}
 
 /// runs/fashion-mnist-rml-1, or the next number that is free.
 std::string free_output(const Settings& settings) {
-  std::string data = settings.text("data");
-  if (const auto colon = data.find(':'); colon != std::string::npos)
-    data = std::filesystem::path(data.substr(colon + 1)).stem().string();
+  const std::string data = data_name(settings.text("data"));
   for (int number = 1;; ++number) {
     std::string name = fmt::format("runs/{}-{}-{}", data, settings.text("method"), number);
-    if (!std::filesystem::exists(name)) return name;
+    std::error_code unknown;
+    if (!fs::exists(name, unknown)) return name;
   }
 }
 
-/// A run goes on with its own settings; only where it computes may change.
+/// A run is resumed with its own settings; only where it computes may change.
 Settings resumed_settings(const TrainFlags& flags, const std::string& folder) {
-  const std::string file = (std::filesystem::path(folder) / "config.toml").string();
-  if (!std::filesystem::exists(file))
+  const std::string file = (fs::path(folder) / "config.toml").string();
+  std::error_code unknown;
+  if (!fs::exists(file, unknown))
     throw UserError(fmt::format("{}: there is no run here; give the folder that regroup train --output named", folder));
   if (flags.preset || flags.config || flags.output)
-    throw UserError("--resume goes on with the run's own settings; leave out --preset, --config and --output");
+    throw UserError("--resume continues with the run's own settings; leave out --preset, --config and --output");
   const auto given = flags.settings->given();
   for (const GivenValue& value : given)
-    for (const SettingInfo& info : common_settings())
-      if (info.name == value.name && (info.group != "Machine" || info.name == "seed"))
+    for (const SettingInfo& info : all_settings())
+      if (info.name == value.name && info.group != "Machine")
         throw UserError(
-            fmt::format("{}: --resume goes on with the run's own settings; leave it out, or begin a new run "
+            fmt::format("{}: --resume continues with the run's own settings; leave it out, or begin a new run "
                         "with --config {}",
                         value.source, file));
   return resolve_settings({read_config(file), given});
@@ -73,17 +88,18 @@ void print_summary(const TrainResult& result, const std::string& folder) {
 }
 
 void run_train(const TrainFlags& flags) {
+  if (flags.output && flags.output->empty())
+    throw UserError("--output is empty; name the run's folder, or leave it out");
   const Settings settings = flags.resume ? resumed_settings(flags, *flags.resume) : new_settings(flags);
+  if (flags.dry_run) return fmt::print("{}", config_text(settings));
   const std::string folder = flags.resume ? *flags.resume : flags.output ? *flags.output : free_output(settings);
-  if (!flags.resume && std::filesystem::exists(folder) && !std::filesystem::is_empty(folder))
-    throw UserError(fmt::format("{} exists; go on with it by --resume {}, or choose another --output", folder, folder));
 
   const std::atomic<bool>& stop = stop_requested();
   Console console(flags.quiet);
   const TrainResult result = train(settings, {folder, flags.resume.has_value(), &stop}, console);
   if (!result.finished) {
-    console.message(fmt::format("Stopped and saved. Go on by: regroup train --resume {}", folder));
-    return;
+    console.message(fmt::format("Stopped and saved. Resume by: regroup train --resume {}", shell_word(folder)));
+    throw Stopped();
   }
   if (!flags.quiet) print_summary(result, folder);
 }
@@ -110,7 +126,8 @@ void add_train_command(CLI::App& app) {
   command->add_option("--preset", flags->preset, "A cell of the paper's tables, see regroup presets");
   command->add_option("--config", flags->config, "A TOML file of settings, such as the config.toml of another run");
   command->add_option("--output", flags->output, "The run's folder [runs/DATA-METHOD-NUMBER]");
-  command->add_option("--resume", flags->resume, "Go on with a run that was stopped or killed");
+  command->add_option("--resume", flags->resume, "Continue a run that was stopped or killed");
+  command->add_flag("--dry-run", flags->dry_run, "Print all settings as config.toml has them, and train nothing");
   command->add_flag("-q,--quiet", flags->quiet, "Print nothing but warnings");
   flags->settings = std::make_unique<SettingFlags>(*command, all_settings());
   command->footer(train_footer());

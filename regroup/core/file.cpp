@@ -67,4 +67,11 @@ void write_file(const std::filesystem::path& file, std::string_view content) {
   writer.finish();
 }
 
+void sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
 }  // namespace regroup

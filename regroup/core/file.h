@@ -30,4 +30,8 @@ class FileWriter {
 /// The same in one piece.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
+/// The names in a folder are on the disk: a power loss does not undo a rename in it. Where the file system does not
+/// know how, nothing happens.
+void sync_folder(const std::filesystem::path& folder);
+
 }  // namespace regroup

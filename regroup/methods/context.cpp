@@ -34,6 +34,12 @@ at::Tensor images_of(const std::vector<std::byte>& bytes, std::size_t count, con
   return at::from_blob(memory, {static_cast<std::int64_t>(count), c, h, w}, {h * w * c, 1, w * c, c}, dtype).to(device);
 }
 
+/// Images that are scored at a time: fewer of large ones, so that what the layers make of them takes the same memory.
+int scoring_batch(const ImageSet& images) {
+  constexpr int most = 250, least = 8, small_image = 48 * 48;
+  return std::clamp(most * small_image / (images.height * images.width), least, most);
+}
+
 /// Images of the training data, normalised, for a network to look at before it starts.
 at::Tensor some_images(const TrainingSet& samples) {
   const std::size_t count = std::min<std::size_t>(samples.size(), 1000);
@@ -141,7 +147,7 @@ std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>&
   for (Network* network : networks) were_training.push_back(std::exchange(network->training, false));
   BatchPlan plan;
   plan.samples.assign(samples_.positions.begin(), samples_.positions.end());
-  plan.batch_size = 250;
+  plan.batch_size = scoring_batch(*samples_.images);
   plan.views = views;
   plan.shuffle = false;
   plan.epoch = static_cast<std::uint32_t>(epoch);
@@ -174,8 +180,8 @@ at::Tensor Context::score(Network& network) const {
 }
 
 void Context::collect(State& state) {
-  state.add("losses", book_.values());
-  state.add("predicted", predicted_);
+  state.add("losses", book_.values(), {.low = LossBook::unrecorded});
+  state.add("predicted", predicted_, {-1, samples_.classes - 1.0});
 }
 
 at::Tensor score_images(Network& network, const ImageSet& images, std::span<const std::uint32_t> positions,
@@ -185,7 +191,7 @@ at::Tensor score_images(Network& network, const ImageSet& images, std::span<cons
   const Augmenter plain(images, normalisation, no_augmentation, pixel_type(precision), 0);
   BatchPlan plan;
   plan.samples.assign(positions.begin(), positions.end());
-  plan.batch_size = 250;
+  plan.batch_size = scoring_batch(images);
   plan.shuffle = false;
   const std::size_t batches = plan.batches();
   Loader loader(plain, std::move(plan), 0, batches);

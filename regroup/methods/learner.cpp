@@ -1,9 +1,13 @@
 #include "regroup/methods/learner.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
+
+#include "regroup/core/error.h"
 
 namespace regroup {
 namespace {
@@ -35,6 +39,8 @@ Scores Learner::forward(const at::Tensor& images) {
 }
 
 void Learner::step(const at::Tensor& loss) {
+  if (const auto value = loss.item<double>(); !std::isfinite(value))
+    throw UserError(fmt::format("the loss is {}; try a lower learning rate", value));
   loss.backward();
   const auto t = static_cast<double>(steps_++);
   sgd_.step(rate, follower_.get(), std::min(options_.momentum_model, (1 + t) / (10 + t)));
@@ -42,7 +48,8 @@ void Learner::step(const at::Tensor& loss) {
 
 void Learner::collect(State& state) {
   state.add(name_ + ".velocity.", sgd_.state());
-  state.add(name_ + ".steps", steps_);
+  state.add(name_ + ".steps", steps_, {0, 1e15});
+  state.add(name_ + ".rate", rate, {.low = 0});
 }
 
 }  // namespace regroup

@@ -27,7 +27,8 @@ class Learner {
   Scores forward(const at::Tensor& images);
 
   /// One step down the gradient of `loss`. The momentum model follows: theta' <- lambda theta' + (1 - lambda) theta
-  /// with lambda = min(momentum_model, (1 + t) / (10 + t)) at step t, so that short runs have one too.
+  /// with lambda = min(momentum_model, (1 + t) / (10 + t)) at step t, so that short runs have one too. A loss that is
+  /// not finite is a UserError, and changes nothing.
   void step(const at::Tensor& loss);
 
   /// The learning rate of the next step; the trainer sets it.

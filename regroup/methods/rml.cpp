@@ -56,8 +56,9 @@ void Rml::end_epoch(int /*epoch*/) {
 
 void Rml::collect(State& state) {
   Method::collect(state);
-  state.add("weights", weights_);
-  state.add("noise_rates", estimator_.noise_rates());
+  state.add("weights", weights_, {0, 1});
+  state.add("noise_rates", estimator_.noise_rates(), {0, 1, true});
+  state.add("noise_rate", noise_rate_, {0, 1, true});
 }
 
 std::string momentum_model_if_any(const Settings& settings) { return settings.number("ema") > 0 ? "ema" : "model"; }

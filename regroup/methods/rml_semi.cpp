@@ -37,7 +37,7 @@ double default_ramp(int epochs, int warmup) { return paper_ramp * std::max(epoch
 class RmlSemi : public Rml {
  public:
   explicit RmlSemi(Context& context)
-      : Rml(context), kept_(context.samples().size(), -1), guesses_(context.samples().size(), -1), sums_(3) {
+      : Rml(context), kept_(context.samples().size(), -1), guesses_(context.samples().size(), -1), sums_(4) {
     const Settings& settings = context.settings();
     const auto epochs = static_cast<int>(settings.integer("epochs"));
     warmup_ = static_cast<int>(settings.integer("warmup-epochs"));
@@ -60,7 +60,7 @@ class RmlSemi : public Rml {
     if (!is_semi(epoch)) return Rml::plan(epoch);
     std::vector<std::uint32_t> slots[2];  // unlabelled, labelled
     for (std::size_t slot = 0; slot < kept_.size(); ++slot)
-      slots[kept_[slot]].push_back(static_cast<std::uint32_t>(slot));
+      slots[kept_[slot] == 1 ? 1 : 0].push_back(static_cast<std::uint32_t>(slot));
     const auto size = static_cast<int>(context().settings().integer("batch-size"));
     const BatchShare share = share_batch(size, slots[1].size(), slots[0].size());
     std::vector<BatchPlan> plans;
@@ -131,6 +131,7 @@ class RmlSemi : public Rml {
     }
     sums_[0] += labelled_loss.item<float>();
     ++sums_[2];
+    sums_[3] = static_cast<float>(ramp_now());
     learner().step(loss);
   }
 
@@ -151,15 +152,15 @@ class RmlSemi : public Rml {
     metrics.push_back({"labelled", semi ? static_cast<double>(labelled()) : mean(0)});
     metrics.push_back({"loss_labelled", mean(sums_[0])});
     metrics.push_back({"loss_unlabelled", mean(sums_[1])});
-    metrics.push_back({"ramp", semi ? ramp_now() : 0});
+    metrics.push_back({"ramp", static_cast<double>(sums_[3])});
     return metrics;
   }
 
   void collect(State& state) override {
     Rml::collect(state);
-    state.add("kept", kept_);
-    state.add("guesses", guesses_);
-    state.add("semi_losses", sums_);
+    state.add("kept", kept_, {-1, 1});
+    state.add("guesses", guesses_, {-1, context().samples().classes - 1.0});
+    state.add("semi_losses", sums_, {.low = 0});
   }
 
  private:
@@ -207,7 +208,7 @@ class RmlSemi : public Rml {
   int warmup_ = 0;
   double ramp_ = 0;
   std::vector<std::int32_t> kept_, guesses_;
-  std::vector<float> sums_;  ///< of this epoch: both losses, and the steps
+  std::vector<float> sums_;  ///< of this epoch: both losses, the steps, and the ramp of the last step
   at::Tensor class_weights_;
   Progress progress_{-1, 1, 0, 1};
 };

@@ -19,12 +19,13 @@ namespace regroup {
 namespace {
 
 constexpr std::array table{
-    NetworkInfo{"fast", "A small network for a CPU; the fast recipe is made for it", 64, make_fast_net},
-    NetworkInfo{"resnet18", "ResNet-18 with the stem for small images", 64, make_resnet18},
-    NetworkInfo{"resnet34", "ResNet-34 with the stem for small images", 64, make_resnet34},
-    NetworkInfo{"preact-resnet18", "ResNet-18 that normalises before it convolves, for small images", 64,
+    NetworkInfo{"fast", "A small network for a CPU; the fast recipe is made for it", 64, 96, make_fast_net},
+    NetworkInfo{"resnet18", "ResNet-18 with the stem for small images", 64, 224, make_resnet18},
+    NetworkInfo{"resnet34", "ResNet-34 with the stem for small images", 64, 224, make_resnet34},
+    NetworkInfo{"preact-resnet18", "ResNet-18 that normalises before it convolves, for small images", 64, 224,
                 make_preact_resnet18},
-    NetworkInfo{"resnet50", "ResNet-50 with the stem of ImageNet, for images from about 64 pixels", 64, make_resnet50},
+    NetworkInfo{"resnet50", "ResNet-50 with the stem of ImageNet, for images from about 64 pixels", 64, 224,
+                make_resnet50},
 };
 
 /// He et al. 2015 by the outputs for convolutions, the engine's own bounds for the last layer, as torchvision has it.
@@ -97,20 +98,23 @@ Parameter& Network::parameter(std::string_view name) {
 
 std::span<const NetworkInfo> networks() { return table; }
 
+const NetworkInfo& network_named(std::string_view name) {
+  const auto* const info = std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.name == name; });
+  if (info != table.end()) return *info;
+  std::vector<std::string_view> names;
+  for (const auto& row : table) names.push_back(row.name);
+  throw UserError(fmt::format("unknown model '{}'; known: {}", name, fmt::join(names, ", ")));
+}
+
 std::unique_ptr<Network> make_network(std::string_view name, const NetworkShape& shape, std::uint64_t seed,
                                       std::uint32_t member) {
-  const auto* const info = std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.name == name; });
-  if (info == table.end()) {
-    std::vector<std::string_view> names;
-    for (const auto& row : table) names.push_back(row.name);
-    throw UserError(fmt::format("unknown model '{}'; known: {}", name, fmt::join(names, ", ")));
-  }
+  const NetworkInfo& info = network_named(name);
   if (std::min(shape.height, shape.width) < 28)
     throw UserError(fmt::format("the images are {}x{}; a network needs at least 28x28", shape.width, shape.height));
   NetworkShape filled = shape;
-  if (filled.base_width == 0) filled.base_width = info->default_width;
+  if (filled.base_width == 0) filled.base_width = info.default_width;
   if (filled.base_width < 4) throw UserError(fmt::format("width {} of {} is below 4", filled.base_width, name));
-  auto network = info->make(filled);
+  auto network = info.make(filled);
   initialise(*network, seed, member);
   return network;
 }

@@ -93,11 +93,15 @@ struct NetworkInfo {
   std::string_view name;
   std::string_view description;
   int default_width;
+  int largest_image;  ///< the largest height and width that are chosen for it where nobody asks for others
   std::unique_ptr<Network> (*make)(const NetworkShape& shape);
 };
 
 /// All networks.
 std::span<const NetworkInfo> networks();
+
+/// What is known of a network. Throws UserError that lists the known ones.
+const NetworkInfo& network_named(std::string_view name);
 
 /// A network by name, with weights drawn by seed and `member`, which tells several networks of one run apart.
 std::unique_ptr<Network> make_network(std::string_view name, const NetworkShape& shape, std::uint64_t seed,

@@ -19,7 +19,7 @@
 
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
-#include "regroup/reproduce/run_lock.h"
+#include "regroup/train/run_lock.h"
 #include "regroup/train/checkpoint.h"
 
 namespace regroup {

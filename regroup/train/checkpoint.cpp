@@ -4,175 +4,111 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
-#include <fstream>
-#include <limits>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
-#include "regroup/data/safetensors.h"
+#include "regroup/data/text_file.h"
 #include "regroup/nn/weights.h"
 
 namespace regroup {
 namespace {
 
-using nlohmann::json;
+namespace fs = std::filesystem;
 
-json number(double value) { return std::isnan(value) ? json() : json(value); }
+/// Made last: where it is, the checkpoint is whole.
+constexpr const char* progress_name = "progress.json";
+constexpr std::size_t max_progress_bytes = 1U << 30;
 
-double number(const json& value) {
-  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+bool is_whole(const fs::path& folder) {
+  std::error_code none;
+  return fs::exists(folder / progress_name, none);
 }
 
-std::string progress_text(const RunProgress& progress) {
-  json rows = json::array();
-  for (const EpochMetrics& row : progress.rows) {
-    json values = json::array();
-    for (const auto& [name, value] : row.values) values.push_back({name, number(value)});
-    rows.push_back({{"epoch", row.epoch}, {"values", values}});
-  }
-  return json{{"epoch", progress.epoch},
-              {"step", progress.step},
-              {"seconds", progress.seconds},
-              {"epoch_seconds", progress.epoch_seconds},
-              {"estimator_seconds", progress.estimator_seconds},
-              {"epoch_estimator_seconds", progress.epoch_estimator_seconds},
-              {"waited_seconds", progress.waited_seconds},
-              {"best_validation", progress.best_validation},
-              {"fingerprint", progress.fingerprint},
-              {"machine", progress.machine},
-              {"rows", rows}}
-      .dump(1);
-}
-
-RunProgress parse_progress(const json& content) {
-  RunProgress progress;
-  progress.epoch = content.at("epoch");
-  progress.step = content.at("step");
-  progress.seconds = content.at("seconds");
-  progress.epoch_seconds = content.at("epoch_seconds");
-  progress.estimator_seconds = content.at("estimator_seconds");
-  progress.epoch_estimator_seconds = content.at("epoch_estimator_seconds");
-  progress.waited_seconds = content.at("waited_seconds");
-  progress.best_validation = content.at("best_validation");
-  progress.fingerprint = content.at("fingerprint");
-  progress.machine = content.at("machine");
-  for (const json& row : content.at("rows")) {
-    EpochMetrics metrics;
-    metrics.epoch = row.at("epoch");
-    for (const json& value : row.at("values")) metrics.add(value.at(0), number(value.at(1)));
-    progress.rows.push_back(std::move(metrics));
-  }
-  return progress;
-}
+fs::path old_name(const fs::path& folder) { return fs::path(folder).concat(".old"); }
 
 /// `aside` takes the place of `folder`, in one move where the file system has that.
-void take_place(const std::filesystem::path& aside, const std::filesystem::path& folder) {
-  const auto old = std::filesystem::path(folder).concat(".old");
-  if (!std::filesystem::exists(folder)) {
-    std::filesystem::rename(aside, folder);
+void take_place(const fs::path& aside, const fs::path& folder) {
+  const auto old = old_name(folder);
+  // Who cannot remove what is old has the new checkpoint all the same.
+  std::error_code stays;
+  sync_folder(aside);
+  if (!fs::exists(folder)) {
+    fs::rename(aside, folder);
   } else if (::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0) {
-    std::filesystem::remove_all(aside);
+    sync_folder(folder.parent_path());
+    fs::remove_all(aside, stays);
   } else {
     // Somebody who is killed in between finds the checkpoint under its second name.
-    std::filesystem::remove_all(old);
-    std::filesystem::rename(folder, old);
-    std::filesystem::rename(aside, folder);
+    fs::remove_all(old);
+    fs::rename(folder, old);
+    fs::rename(aside, folder);
   }
-  std::filesystem::remove_all(old);
+  sync_folder(folder.parent_path());
+  fs::remove_all(old, stays);
 }
 
-std::string read_text(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in) throw UserError(fmt::format("{}: cannot be read", file.string()));
-  return text;
+/// The name of a tensor that holds a number that is not finite, if there is one.
+std::optional<std::string> not_finite(const Network& network) {
+  for (const NamedTensor& tensor : tensors_of(network))
+    if (!is_within(tensor.tensor, {})) return tensor.name;
+  return std::nullopt;
+}
+
+/// What must not be saved: the tensor that is broken.
+std::optional<std::string> broken_tensor(Method& method, const State& state) {
+  for (const auto& [name, network] : method.networks())
+    if (const auto broken = not_finite(*network)) return name + ", " + *broken;
+  return state.out_of_bounds();
+}
+
+std::string moment(const RunProgress& progress) {
+  return progress.step > 0 ? fmt::format("epoch {}, step {}", progress.epoch + 1, progress.step)
+                           : fmt::format("after epoch {}", progress.epoch);
 }
 
 }  // namespace
 
-std::map<std::string, std::string> card_metadata(const NetworkCard& card) {
-  return {{"format", "pt"},
-          {"regroup", json{{"model", card.model},
-                           {"base_width", card.base_width},
-                           {"channels", card.channels},
-                           {"height", card.height},
-                           {"width", card.width},
-                           {"class_names", card.class_names},
-                           {"mean", card.mean},
-                           {"deviation", card.deviation},
-                           {"test_flip", card.test_flip}}
-                          .dump()}};
+fs::path whole_checkpoint(const fs::path& folder) {
+  return !is_whole(folder) && is_whole(old_name(folder)) ? old_name(folder) : folder;
 }
 
-NetworkCard read_card(const std::filesystem::path& weights_file) {
-  const SafetensorsFile file(weights_file);
-  const auto entry = file.metadata().find("regroup");
-  if (entry == file.metadata().end())
-    throw UserError(fmt::format("{}: does not say which network it belongs to; give a file that regroup train wrote",
-                                weights_file.string()));
-  try {
-    const json content = json::parse(entry->second);
-    NetworkCard card;
-    card.model = content.at("model");
-    card.base_width = content.at("base_width");
-    card.channels = content.at("channels");
-    card.height = content.at("height");
-    card.width = content.at("width");
-    card.class_names = content.at("class_names").get<std::vector<std::string>>();
-    card.mean = content.at("mean").get<std::vector<float>>();
-    card.deviation = content.at("deviation").get<std::vector<float>>();
-    card.test_flip = content.at("test_flip");
-    if (card.channels < 1 || card.channels > 4 || card.height < 28 || card.width < 28 || card.height > 4096 ||
-        card.width > 4096 || card.class_names.empty() || card.base_width < 1 || card.base_width > 1024 ||
-        card.mean.size() != static_cast<std::size_t>(card.channels) || card.deviation.size() != card.mean.size())
-      throw UserError(fmt::format("{}: its description of the network makes no sense", weights_file.string()));
-    return card;
-  } catch (const json::exception& error) {
-    throw UserError(
-        fmt::format("{}: its description of the network is broken: {}", weights_file.string(), error.what()));
-  }
-}
+bool has_checkpoint(const fs::path& folder) { return is_whole(whole_checkpoint(folder)); }
 
-void save_checkpoint(const std::filesystem::path& folder, Method& method, const State& state,
-                     const RunProgress& progress, const NetworkCard& card) {
-  const auto aside = std::filesystem::path(folder).concat(".new");
+void save_checkpoint(const fs::path& folder, Method& method, const State& state, const RunProgress& progress,
+                     const NetworkCard& card) {
+  const auto aside = fs::path(folder).concat(".new");
+  if (const auto broken = broken_tensor(method, state))
+    throw UserError(fmt::format("{}: the weights are not finite any more ({}); try a lower learning rate",
+                                moment(progress), *broken));
   try {
-    std::filesystem::remove_all(aside);
-    std::filesystem::create_directories(aside);
+    fs::remove_all(aside);
+    fs::create_directories(aside);
     for (const auto& [name, network] : method.networks())
       save_tensors(aside / (name + ".safetensors"), tensors_of(*network), card_metadata(card));
     save_tensors(aside / "state.safetensors", state.tensors());
-    write_file(aside / "progress.json", progress_text(progress));
+    write_file(aside / progress_name, progress_text(progress));
     take_place(aside, folder);
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw UserError(
-        fmt::format("{}: cannot be written: {}; the checkpoint before is whole, and --resume goes on from it",
-                    folder.string(), error.code().message()));
-  } catch (const UserError& error) {
-    throw UserError(fmt::format("{} The checkpoint before is whole, and --resume goes on from it", error.what()));
+  } catch (const fs::filesystem_error& error) {
+    throw UserError(fmt::format("{}: cannot be written: {}", folder.string(), error.code().message()));
   }
 }
 
-RunProgress read_progress(const std::filesystem::path& folder) {
-  const auto file = folder / "progress.json";
-  try {
-    return parse_progress(json::parse(read_text(file)));
-  } catch (const json::exception& error) {
-    throw UserError(fmt::format("{}: is not a checkpoint's progress: {}", file.string(), error.what()));
-  }
+RunProgress read_progress(const fs::path& folder) {
+  const fs::path file = whole_checkpoint(folder) / progress_name;
+  return parse_progress(read_text(file, max_progress_bytes), file.string());
 }
 
-RunProgress load_checkpoint(const std::filesystem::path& folder, Method& method, const State& state) {
-  const auto old = std::filesystem::path(folder).concat(".old");
-  const auto& from = !std::filesystem::exists(folder) && std::filesystem::exists(old) ? old : folder;
+RunProgress load_checkpoint(const fs::path& folder, Method& method, const State& state) {
+  const fs::path from = whole_checkpoint(folder);
   for (const auto& [name, network] : method.networks())
     load_tensors(from / (name + ".safetensors"), tensors_of(*network));
   load_tensors(from / "state.safetensors", state.tensors());
-  return read_progress(from);
+  if (const auto broken = broken_tensor(method, state))
+    throw UserError(fmt::format("{}: '{}' holds what no run has; the checkpoint is damaged", from.string(), *broken));
+  return read_progress(folder);
 }
 
 }  // namespace regroup

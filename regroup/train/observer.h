@@ -28,7 +28,7 @@ class Observer {
   virtual void run_started(const std::string& /*folder*/) {}
   virtual void loading(std::size_t /*done*/, std::size_t /*total*/) {}
   virtual void step_done(const StepReport& /*report*/) {}
-  virtual void epoch_done(const EpochMetrics& /*metrics*/) {}
+  virtual void epoch_done(const EpochMetrics& /*metrics*/, int /*epochs*/) {}
 };
 
 }  // namespace regroup

@@ -13,7 +13,6 @@
 #include "regroup/noise/noise.h"
 
 namespace regroup {
-namespace {
 
 LoadOptions load_options(const Settings& settings, int threads, Observer& observer) {
   LoadOptions options;
@@ -28,6 +27,8 @@ LoadOptions load_options(const Settings& settings, int threads, Observer& observ
   options.warn = [&observer](const std::string& sentence) { observer.message(sentence); };
   return options;
 }
+
+namespace {
 
 /// The labels that the run learns from, and the true ones as far as they are known. The labels of a published dataset
 /// count as true; those of image files only where their CSV file says so.

@@ -30,6 +30,9 @@ struct RunData {
   bool is_right(std::uint32_t position) const { return !clean.empty() && clean[position] == observed[position]; }
 };
 
+/// How the data of a run is loaded. `observer` must outlive it.
+LoadOptions load_options(const Settings& settings, int threads, Observer& observer);
+
 RunData load_run_data(const Settings& settings, int threads, Observer& observer);
 
 /// What the method may see of it. `data` must outlive it.

@@ -64,7 +64,10 @@ std::vector<SettingInfo> common_settings() {
       {"val-split", "Data", 0.1, "The share of the training data that is put aside for validation", 0, 0.9},
       {"test-split", "Data", 0.1, "The share that becomes the test part where image files have none", 0, 0.9},
       {"limit", "Data", Int{0}, "Train on so many images, a fair part of each label; 0 is all", 0, big},
-      {"image-size", "Data", Int{0}, "Image files: height and width in pixels; 0 is what most images have", 0, 4096},
+      {"image-size", "Data", Int{0},
+       "Image files: height and width in pixels; 0 is what most images have, and at most "
+       "what the network is made for (fast: 96, the others: 224)",
+       0, 4096},
       {"on-bad-image",
        "Data",
        Text("refuse"),
@@ -79,6 +82,7 @@ std::vector<SettingInfo> common_settings() {
       {"model", "Training", Text("resnet18"), "The network", 0, 0, model_names()},
       {"width", "Training", Int{0}, "Channels of the network's first block; 0 is the network's own", 0, 1024},
       {"init-weights", "Training", Text(), "A safetensors file to start from; what does not fit starts anew"},
+      {"seed", "Training", Int{1}, "Another seed, another run", 0, 9e15},
       {"epochs", "Training", Int{200}, "Passes over the training data", 1, 1e6},
       {"batch-size", "Training", Int{128}, "Images a step", 2, 65536},
       {"lr", "Training", 0.1, "The learning rate at its highest", 1e-12, 1000},
@@ -112,7 +116,6 @@ std::vector<SettingInfo> common_settings() {
       {"test-flip", "Measuring", false, "Predict by the mean over an image and its mirror image"},
       {"checkpoint-every", "Measuring", Text("5m"), "Also save inside an epoch, after 30s, 5m, 1h"},
 
-      {"seed", "Machine", Int{1}, "Another seed, another run", 0, 9e15},
       {"device", "Machine", Text("auto"), "What to compute on", 0, 0, {"auto", "cpu", "cuda"}},
       {"precision",
        "Machine",

@@ -12,7 +12,7 @@ namespace {
 
 /// The primary network's file: the momentum model's where the method prefers it and there is one.
 std::filesystem::path primary_file(const std::filesystem::path& run, const std::string& checkpoint) {
-  const auto folder = run / checkpoint;
+  const auto folder = whole_checkpoint(run / checkpoint);
   if (!std::filesystem::is_directory(folder))
     throw UserError(
         fmt::format("{}: there is no {}/ in it; give a run's folder or a .safetensors file", run.string(), checkpoint));

@@ -17,12 +17,14 @@
 #include "regroup/core/parallel.h"
 #include "regroup/methods/method.h"
 #include "regroup/nn/engine.h"
+#include "regroup/nn/network.h"
 #include "regroup/nn/weights.h"
 #include "regroup/report/event_file.h"
 #include "regroup/train/checkpoint.h"
 #include "regroup/train/duration.h"
 #include "regroup/train/evaluate.h"
 #include "regroup/train/run_data.h"
+#include "regroup/train/run_folder.h"
 #include "regroup/train/run_report.h"
 #include "regroup/train/run_settings.h"
 
@@ -59,6 +61,7 @@ class Run {
       : settings_(settings),
         options_(options),
         observer_(observer),
+        folder_(claimed(options)),
         epochs_(static_cast<int>(settings.integer("epochs"))),
         checkpoint_seconds_(parse_duration(settings.text("checkpoint-every"))),
         device_(choose_device(settings.text("device"))),
@@ -74,9 +77,11 @@ class Run {
     method_->collect(state_);
     progress_.fingerprint = fingerprint_of(data_);
     progress_.machine = machine();
-    if (options.resume) {
+    if (options.resume && has_checkpoint(options.output / "last")) {
       resume();
     } else {
+      if (options.resume)
+        observer_.message(fmt::format("{} has no checkpoint yet and begins", options.output.string()));
       begin();
     }
     if (!has_folder()) return;
@@ -95,7 +100,12 @@ class Run {
   }
 
  private:
-  bool has_folder() const { return !options_.output.empty(); }
+  static std::optional<RunFolder> claimed(const TrainOptions& options) {
+    if (options.output.empty()) return std::nullopt;
+    return options.resume ? RunFolder::resume(options.output) : RunFolder::begin(options.output);
+  }
+
+  bool has_folder() const { return folder_.has_value(); }
 
   std::string machine() const {
     const EngineInfo engine = engine_info();
@@ -108,8 +118,9 @@ class Run {
 
   NetworkCard card() const {
     const ImageSet& images = data_.dataset.train;
+    const auto width = static_cast<int>(settings_.integer("width"));
     return {settings_.text("model"),
-            static_cast<int>(settings_.integer("width")),
+            width > 0 ? width : network_named(settings_.text("model")).default_width,
             images.channels,
             images.height,
             images.width,
@@ -130,10 +141,6 @@ class Run {
     }
     if (!has_folder()) return;
     // Also finds out, before hours of training, whether there is room for a checkpoint.
-    std::error_code error;
-    std::filesystem::create_directories(options_.output, error);
-    if (error)
-      throw UserError(fmt::format("{}: the folder cannot be made: {}", options_.output.string(), error.message()));
     write_file(options_.output / "labels.csv", labels_csv(data_));
     write_file(options_.output / "config.toml", config_text(settings_));
     save();
@@ -148,15 +155,28 @@ class Run {
       observer_.message(
           fmt::format("this run began with {} and goes on with {}: the result may differ in the last bits",
                       saved.machine, progress_.machine));
+    if (saved.epoch > epochs_)
+      throw UserError(fmt::format("{}: {} epochs are done of {}; the checkpoint is damaged", options_.output.string(),
+                                  saved.epoch, epochs_));
     const std::string machine = progress_.machine;
     progress_ = saved;
     progress_.machine = machine;
   }
 
-  void save() {
+  void save(const char* name = "last") {
     if (!has_folder()) return;
-    save_checkpoint(options_.output / "last", *method_, state_, progress_, card());
+    try {
+      save_checkpoint(options_.output / name, *method_, state_, progress_, card());
+    } catch (const UserError& error) {
+      throw UserError(error.what() + comfort());
+    }
     last_save_ = clock_seconds();
+  }
+
+  /// What is left of a run that breaks.
+  std::string comfort() const {
+    if (!has_folder() || !has_checkpoint(options_.output / "last")) return "";
+    return fmt::format("; the checkpoint before is whole, and --resume {} continues from it", options_.output.string());
   }
 
   /// The training loop. False: the run was stopped inside the epoch, and is saved.
@@ -165,9 +185,12 @@ class Run {
       save();
       return false;
     }
-    if (progress_.step == 0) method_->begin_epoch(progress_.epoch);
+    if (progress_.step == 0) guarded([&] { method_->begin_epoch(progress_.epoch); });
     const std::vector<BatchPlan> plans = method_->plan(progress_.epoch);
     const std::size_t steps = method_->steps(plans);
+    if (progress_.step > steps)
+      throw UserError(fmt::format("{}: step {} of {} is next; the checkpoint is damaged", options_.output.string(),
+                                  progress_.step, steps));
     std::vector<std::unique_ptr<Loader>> loaders;
     for (const BatchPlan& plan : plans)
       loaders.push_back(std::make_unique<Loader>(context_.augmenter(), plan, progress_.step, steps,
@@ -177,13 +200,7 @@ class Run {
     while (progress_.step < steps) {
       for (std::size_t i = 0; i < loaders.size(); ++i) batches[i] = context_.to_device(*loaders[i]->next());
       method_->set_rate({progress_.epoch, epochs_, progress_.step, steps});
-      try {
-        method_->step(batches);
-      } catch (const UserError& error) {
-        throw UserError(fmt::format(
-            "epoch {}, step {}: {}{}", progress_.epoch + 1, progress_.step + 1, error.what(),
-            has_folder() ? fmt::format("; the last good checkpoint is {}", (options_.output / "last").string()) : ""));
-      }
+      guarded([&] { method_->step(batches); });
       ++progress_.step;
       report_step(batches, steps, clock.epoch_seconds());
       if (stopped() || clock_seconds() - last_save_ > checkpoint_seconds_) {
@@ -193,9 +210,20 @@ class Run {
         clock.start();
       }
     }
-    method_->end_epoch(progress_.epoch);
+    guarded([&] { method_->end_epoch(progress_.epoch); });
     clock.stop();
     return true;
+  }
+
+  /// What the method finds wrong is told with the place where it was, and with what is left of the run.
+  template <class Work>
+  void guarded(Work work) const {
+    try {
+      work();
+    } catch (const UserError& error) {
+      throw UserError(
+          fmt::format("epoch {}, step {}: {}{}", progress_.epoch + 1, progress_.step + 1, error.what(), comfort()));
+    }
   }
 
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
@@ -240,9 +268,23 @@ class Run {
     // The epochs that are done also tell what measuring takes beside the steps.
     const double per_epoch =
         progress_.epoch > 0 ? progress_.seconds / progress_.epoch : per_step * static_cast<double>(steps);
+    warn_if_slow(per_step * static_cast<double>(steps), done * static_cast<double>(slots.size()) / epoch_seconds);
     observer_.step_done({progress_.epoch + 1, epochs_, progress_.step, steps, loss / static_cast<double>(slots.size()),
                          done * static_cast<double>(slots.size()) / epoch_seconds,
                          per_step * (static_cast<double>(steps) - done) + epochs_left * per_epoch});
+  }
+
+  /// Who has begun something that takes a day wants to know soon.
+  void warn_if_slow(double epoch_seconds, double images_per_second) {
+    constexpr double patience = 600, settled = 15;
+    if (warned_ || clock_seconds() - start_ < settled) return;
+    warned_ = true;
+    if (epoch_seconds < patience) return;
+    observer_.message(fmt::format(
+        "An epoch takes about {} here ({:.1f} images a second), {} in all; a smaller --image-size, --limit{} "
+        "or fewer --epochs take less.",
+        duration_text(epoch_seconds), images_per_second, duration_text(epoch_seconds * epochs_),
+        settings_.text("recipe") == "fast" ? "" : ", --recipe fast"));
   }
 
   void measure_epoch() {
@@ -279,12 +321,12 @@ class Run {
     const bool best = measured && (std::isnan(validation) ? last : validation > progress_.best_validation);
     if (best && !std::isnan(validation)) progress_.best_validation = validation;
     if (has_folder()) {
-      if (best) save_checkpoint(options_.output / "best", *method_, state_, progress_, card());
+      if (best) save("best");
       save();
       write_file(options_.output / "metrics.csv", metrics_csv(progress_.rows));
       write_events(row);
     }
-    observer_.epoch_done(row);
+    observer_.epoch_done(row, epochs_);
   }
 
   EvaluationOptions evaluation() const { return {data_.normalisation, mirrors(), device_, precision_}; }
@@ -407,6 +449,7 @@ class Run {
   const Settings& settings_;
   const TrainOptions& options_;
   Observer& observer_;
+  std::optional<RunFolder> folder_;  ///< the first to be made: nothing is loaded for a run that another process trains
   int epochs_;
   double checkpoint_seconds_;
   at::Device device_;
@@ -419,7 +462,9 @@ class Run {
   RunProgress progress_;
   RunMaterial report_;
   std::optional<EventWriter> events_;
-  double last_save_ = clock_seconds();
+  const double start_ = clock_seconds();
+  double last_save_ = start_;
+  bool warned_ = false;
   double own_seconds_ = 0;  ///< of the method, as far as it is counted
 };
 

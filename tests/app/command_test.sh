@@ -100,6 +100,12 @@ regroup predict run pixel.png --out predictions.csv --probabilities
 grep -qE '^pixel.png,[^,]+,[01]\.[0-9]{4}(,[01]\.[0-9]{4}){10}$' predictions.csv || fail "predictions.csv: $(cat predictions.csv)"
 mistake 'predictions.csv exists.*--overwrite' predict run pixel.png --out predictions.csv
 mistake 'nothing.png: cannot be opened' predict run nothing.png --on-bad-image refuse
-mistake 'run exists; go on with it by --resume run' train --output run
+mistake 'run holds a run; continue it by --resume run' train --output run
+for flag in '--k 5' '--n 8' '--eps 2' '--select 0.5' --no-median --scale-k '--record-losses epoch-end' '--seed 3' '--epochs 9'; do
+  # shellcheck disable=SC2086
+  mistake "${flag%% *}: --resume continues with the run.s own settings" train --resume run $flag
+done
+mistake '--output is empty' train --output ''
+expect 0 '^k = "7"$' train --method rml --k 7 --dry-run
 
 [ "$failures" = 0 ]

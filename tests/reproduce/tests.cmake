@@ -1,1 +1,1 @@
-regroup_test(reproduce grid_test.cpp plan_test.cpp run_lock_test.cpp)
+regroup_test(reproduce grid_test.cpp plan_test.cpp)

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "data/image_testing.h"
+#include "regroup/data/safetensors.h"
+#include "regroup/nn/weights.h"
 #include "regroup/train/run_settings.h"
 #include "regroup/train/trainer.h"
 #include "support/user_error.h"
@@ -48,6 +50,24 @@ TEST(TrainedNetwork, OfAFolderOfImagesPredictsByItself) {
   std::iota(all.begin(), all.end(), 0U);
   const auto options = evaluation_of(trained.card, at::kCPU, Precision::fp32);
   EXPECT_EQ(most_likely(probabilities(trained.predictor(), dataset.test, all, options)), dataset.test.labels);
+}
+
+/// Runs used to leave the width to the network without saying which that is.
+TEST(TrainedNetwork, TheWidthMayBeTheNetworksOwn) {
+  const TemporaryFolder folder;
+  NetworkCard card{"fast", 0, 3, 32, 32, {"cat", "dog"}, {0.5F, 0.5F, 0.5F}, {0.2F, 0.2F, 0.2F}, false};
+  const auto network = make_network("fast", {3, 32, 32, 2, 0}, 1);
+  save_tensors(folder.path() / "model.safetensors", tensors_of(*network), card_metadata(card));
+  const TrainedNetwork trained = load_trained_network(folder.path() / "model.safetensors", "last", at::kCPU);
+  EXPECT_TRUE(trained.network->parameters().front().tensor.equal(network->parameters().front().tensor));
+}
+
+TEST(TrainedNetwork, NamesOfClassesKeepTheirBytes) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> names{"caf\xe9", "caf\u00e9", "a\nb\"c"};
+  NetworkCard card{"fast", 64, 3, 32, 32, names, {0.5F, 0.5F, 0.5F}, {0.2F, 0.2F, 0.2F}, false};
+  write_safetensors(folder.path() / "model.safetensors", {}, card_metadata(card));
+  EXPECT_EQ(read_card(folder.path() / "model.safetensors").class_names, names);
 }
 
 TEST(TrainedNetwork, AFileThatDoesNotSayWhatItIsIsRefused) {

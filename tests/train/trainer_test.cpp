@@ -2,14 +2,22 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <fstream>
+#include <functional>
+#include <limits>
 #include <sstream>
 
 #include "regroup/core/error.h"
+#include "regroup/data/safetensors.h"
+#include "regroup/train/checkpoint.h"
 #include "regroup/train/run_settings.h"
+#include "regroup/train/trained_network.h"
 #include "support/user_error.h"
 #include "train/tiny_data.h"
 
@@ -24,6 +32,29 @@ std::string bytes_of(const std::filesystem::path& file) {
   text << in.rdbuf();
   EXPECT_TRUE(in.good()) << file;
   return text.str();
+}
+
+/// metrics.csv and summary.json, but for what measures the machine: times and memory.
+std::string figures_of(const std::filesystem::path& run) {
+  std::istringstream csv(bytes_of(run / "metrics.csv"));
+  std::string text, line, field;
+  std::vector<bool> is_figure;
+  const auto measures_the_machine = [](const std::string& name) {
+    return name.find("second") != std::string::npos || name.find("memory") != std::string::npos;
+  };
+  while (std::getline(csv, line)) {
+    std::istringstream fields(line);
+    const bool is_header = is_figure.empty();
+    for (std::size_t i = 0; std::getline(fields, field, ','); ++i) {
+      if (is_header) is_figure.push_back(!measures_the_machine(field));
+      if (is_figure.at(i)) text += field + ",";
+    }
+    text += "\n";
+  }
+  std::istringstream json(bytes_of(run / "summary.json"));
+  while (std::getline(json, line))
+    if (!measures_the_machine(line)) text += line + "\n";
+  return text;
 }
 
 /// Stops a run after so many steps.
@@ -87,7 +118,10 @@ TEST_F(Train, ItsConfigurationRepeatsTheRun) {
 /// Stopped anywhere, the run ends as if it had not been.
 TEST_F(Train, GoesOnBitForBitAfterAStop) {
   for (const char* method : {"ce", "mixup", "rml", "rml-semi"}) {
-    const Settings same = settings({{"method", method}});
+    // The second phase of RML-Semi begins with the second epoch.
+    const Settings same = std::string(method) == "rml-semi"
+                              ? settings({{"method", method}, {"warmup-epochs", "1"}, {"model", "resnet18"}})
+                              : settings({{"method", method}});
     const auto whole = run(std::string("whole-") + method);
     Observer nobody;
     train(same, {whole}, nobody);
@@ -100,7 +134,7 @@ TEST_F(Train, GoesOnBitForBitAfterAStop) {
       for (const char* file : {"last/model.safetensors", "last/ema.safetensors", "last/state.safetensors"})
         EXPECT_EQ(bytes_of(whole / file), bytes_of(parts / file))
             << method << " stopped after " << steps << ": " << file;
-      EXPECT_TRUE(std::filesystem::exists(parts / "summary.json"));
+      EXPECT_EQ(figures_of(whole), figures_of(parts)) << method << " stopped after " << steps;
     }
   }
 }
@@ -226,12 +260,161 @@ TEST_F(Train, ABrokenLossStopsWithTheLastGoodCheckpoint) {
   Observer nobody;
   const Settings wild = settings({{"lr", "1000"}, {"epochs", "30"}, {"method", "ce"}, {"weight-decay", "1"}});
   const std::string sentence = user_error([&] { train(wild, {run("a")}, nobody); });
-  EXPECT_NE(sentence.find("the last good checkpoint is"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("the checkpoint before is whole"), std::string::npos) << sentence;
   EXPECT_NE(sentence.find("epoch "), std::string::npos) << sentence;
   EXPECT_TRUE(std::filesystem::exists(run("a") / "last/progress.json"));
 }
 
-TEST_F(Train, OtherLabelsAreNotGoneOnWith) {
+/// Whatever the method and the phase: the weights that are saved are finite, and the run can be resumed from them.
+TEST_F(Train, AFiniteCheckpointIsLeftWhereALossBreaks) {
+  for (const char* method : {"ce", "mixup", "rml", "rml-semi"}) {
+    Observer nobody;
+    Values values{{"method", method}, {"lr", "1000"}, {"epochs", "30"}, {"model", "resnet18"}, {"weight-decay", "1"}};
+    // A first phase that changes nothing, and a second one that breaks.
+    if (std::string(method) == "rml-semi")
+      values.insert(values.end(), {{"lr", "1e-6"}, {"min-lr", "0"}, {"warmup-epochs", "1"}, {"semi-lr", "10"}});
+    const std::string sentence = user_error([&] { train(settings(values), {run(method)}, nobody); });
+    EXPECT_NE(sentence.find("epoch "), std::string::npos) << method << ": " << sentence;
+    EXPECT_NE(sentence.find("learning rate"), std::string::npos) << method << ": " << sentence;
+    const SafetensorsFile file(run(method) / "last/model.safetensors");
+    for (const TensorBytes& tensor : file.tensors()) {
+      if (tensor.dtype != "F32") continue;
+      std::vector<float> numbers(tensor.bytes.size() / sizeof(float));
+      std::memcpy(numbers.data(), tensor.bytes.data(), tensor.bytes.size());
+      EXPECT_TRUE(std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); }))
+          << method << ": " << tensor.name;
+    }
+    EXPECT_EQ(sentence, user_error([&] {
+                train(settings(values), {run(method), true}, nobody);
+              }))
+        << "resumed, it breaks at the same step";
+  }
+}
+
+/// A kill, or a disk that is full, before the first checkpoint.
+TEST_F(Train, AFolderWithoutACheckpointCanBeBegunAgainAndResumed) {
+  Observer nobody;
+  train(settings(), {run("whole")}, nobody);
+  for (const bool resume : {false, true}) {
+    std::filesystem::create_directories(run("cut") / "last.new");
+    for (const char* file : {"config.toml", "labels.csv"})
+      std::filesystem::copy(run("whole") / file, run("cut") / file);
+    folder_.write("cut/last.new/model.safetensors", std::string("half"));
+    folder_.write("cut/labels.csv.17.part", std::string("half"));
+    EXPECT_TRUE(train(settings(), {run("cut"), resume}, nobody).finished);
+    EXPECT_EQ(figures_of(run("whole")), figures_of(run("cut")));
+    std::filesystem::remove_all(run("cut"));
+  }
+}
+
+TEST_F(Train, NothingIsOverwritten) {
+  Observer nobody;
+  folder_.write("mine/notes.txt", std::string("mine"));
+  EXPECT_NE(user_error([&] { train(settings(), {run("mine")}, nobody); }).find("is not empty"), std::string::npos);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(run("mine")), {}), 1);
+
+  StopAfter stopper(3);
+  train(settings(), {run("a"), false, &stopper.stop}, stopper);
+  EXPECT_NE(user_error([&] { train(settings(), {run("a")}, nobody); }).find("holds a run; continue it by --resume"),
+            std::string::npos);
+}
+
+TEST_F(Train, AMistakeInTheDataLeavesNoFolder) {
+  Observer nobody;
+  EXPECT_NE(user_error([&] { train(settings({{"labels", "nowhere.csv"}}), {run("a")}, nobody); }), "");
+  EXPECT_FALSE(std::filesystem::exists(run("a")));
+}
+
+TEST_F(Train, ARunHasOneOwnerAtATime) {
+  /// Tries to resume the run from within.
+  class Second : public Observer {
+   public:
+    explicit Second(std::function<void()> intrude) : intrude_(std::move(intrude)) {}
+    void step_done(const StepReport& /*report*/) override {
+      if (said.empty()) said = user_error(intrude_);
+    }
+    std::string said;
+
+   private:
+    std::function<void()> intrude_;
+  };
+  Observer nobody;
+  Second second([&] { train(settings(), {run("a"), true}, nobody); });
+  EXPECT_TRUE(train(settings(), {run("a")}, second).finished);
+  EXPECT_NE(second.said.find(fmt::format("process {} on ", ::getpid())), std::string::npos) << second.said;
+}
+
+/// A kill between two renames, where the file system cannot exchange two folders.
+TEST_F(Train, ACheckpointUnderItsSecondNameIsFound) {
+  Observer nobody;
+  train(settings(), {run("whole")}, nobody);
+  StopAfter stopper(7);
+  train(settings(), {run("a"), false, &stopper.stop}, stopper);
+  std::filesystem::rename(run("a") / "last", run("a") / "last.old");
+  EXPECT_EQ(read_progress(run("a") / "last").step, 2U);
+  EXPECT_TRUE(train(settings(), {run("a"), true}, nobody).finished);
+  EXPECT_EQ(figures_of(run("whole")), figures_of(run("a")));
+
+  std::filesystem::rename(run("a") / "last", run("a") / "last.old");
+  EXPECT_EQ(load_trained_network(run("a"), "last", at::kCPU).file, run("a") / "last.old/ema.safetensors");
+}
+
+/// A checkpoint may come from somebody else.
+TEST_F(Train, WhatNoRunCanHaveSavedIsRefused) {
+  const Values semi{{"method", "rml-semi"}, {"warmup-epochs", "1"}, {"model", "resnet18"}};
+  StopAfter stopper(7);
+  train(settings(semi), {run("a"), false, &stopper.stop}, stopper);
+  const std::string state = bytes_of(run("a") / "last/state.safetensors");
+  const std::string progress = bytes_of(run("a") / "last/progress.json");
+  Observer nobody;
+  const auto refused = [&] { return user_error([&] { train(settings(semi), {run("a"), true}, nobody); }); };
+
+  const auto with = [&](const std::string& tensor, auto value) {
+    folder_.write("a/last/state.safetensors", state);
+    const SafetensorsFile file(run("a") / "last/state.safetensors");
+    std::vector<TensorBytes> tensors(file.tensors().begin(), file.tensors().end());
+    std::vector<std::byte> changed;
+    for (TensorBytes& t : tensors) {
+      if (t.name != tensor) continue;
+      changed.assign(t.bytes.begin(), t.bytes.end());
+      std::memcpy(changed.data(), &value, sizeof value);
+      t.bytes = changed;
+    }
+    EXPECT_FALSE(changed.empty()) << tensor;
+    write_safetensors(run("a") / "last/state.safetensors", tensors, {});
+    const std::string sentence = refused();
+    EXPECT_NE(sentence.find(tensor), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find("damaged"), std::string::npos) << sentence;
+  };
+  with("kept", std::int32_t{1'000'000});
+  with("guesses", std::int32_t{10});
+  with("predicted", std::int32_t{-2});
+  with("weights", 2.0F);
+  with("losses", std::numeric_limits<float>::infinity());
+  with("model.steps", std::int64_t{-1});
+  with("model.rate", std::numeric_limits<double>::quiet_NaN());
+
+  folder_.write("a/last/state.safetensors", state);
+  const auto says = [&](const std::string& from, const std::string& to) {
+    ASSERT_NE(progress.find(from), std::string::npos) << from;
+    folder_.write("a/last/progress.json", std::string(progress).replace(progress.find(from), from.size(), to));
+    const std::string sentence = refused();
+    EXPECT_TRUE(sentence.find("damaged") != std::string::npos || sentence.find("progress") != std::string::npos)
+        << to << ": " << sentence;
+  };
+  says("\"epoch\": 1,\n \"", "\"epoch\": -1,\n \"");
+  says("\"epoch\": 1,\n \"", "\"epoch\": 1e300,\n \"");
+  says("\"epoch\": 1,\n \"", "\"epoch\": 2000000,\n \"");
+  says("\"epoch\": 1,\n \"", "\"epoch\": 2,\n \"");
+  says("\"step\": 2", "\"step\": 1000000");
+  says("\"step\": 2", "\"step\": -2");
+  says("\"step\": 2", "\"step\": 1.5");
+  says("\"step\": 2", "\"step\": \"two\"");
+  says("\"best_validation\": ", "\"best_validation\": 7");
+  says("{", "[");
+}
+
+TEST_F(Train, OtherLabelsAreNotResumedWith) {
   StopAfter stopper(3);
   train(settings(), {run("a"), false, &stopper.stop}, stopper);
   Observer nobody;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace regroup {
@@ -25,6 +26,9 @@ class RunLock {
   ~RunLock();
 
   int descriptor() const { return descriptor_; }
+
+  /// Who holds a lock that could not be taken: `process 123 on HOST`; `somebody else` where the file does not say.
+  static std::string owner(const std::filesystem::path& file);
 
  private:
   explicit RunLock(int descriptor) : descriptor_(descriptor) {}

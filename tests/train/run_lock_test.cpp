@@ -1,4 +1,4 @@
-#include "regroup/reproduce/run_lock.h"
+#include "regroup/train/run_lock.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -16,6 +16,7 @@ TEST(RunLock, HasOneOwnerUntilItEnds) {
   auto first = RunLock::take(file);
   ASSERT_TRUE(first);
   EXPECT_FALSE(RunLock::take(file)) << "also within one process";
+  EXPECT_TRUE(RunLock::owner(file).starts_with("process " + std::to_string(::getpid()) + " on "));
 
   // Another process that ends without a word releases what it had.
   first.reset();

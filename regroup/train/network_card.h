@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace regroup {
+
+/// What a weights file says about itself, so that it can be used without its run.
+struct NetworkCard {
+  std::string model;
+  int base_width = 0;
+  int channels = 0, height = 0, width = 0;
+  std::vector<std::string> class_names;
+  std::vector<float> mean, deviation;
+  bool test_flip = false;
+};
+
+std::map<std::string, std::string> card_metadata(const NetworkCard& card);
+NetworkCard read_card(const std::filesystem::path& weights_file);
+
+}  // namespace regroup

@@ -118,49 +118,50 @@ double error(const Values& found, const std::vector<double>& expected) {
   return worst / largest;
 }
 
-class Winograd : public testing::TestWithParam<WinogradShape> {
- protected:
-  void SetUp() override {
-    if (!winograd_available()) GTEST_SKIP() << "this processor has no AVX2 or no FMA";
-  }
+const std::vector<WinogradShape> shapes = {
+    {1, 2, 2, 8, 8},      // one tile, all of it border
+    {1, 3, 2, 8, 16},     // tiles that stand out below
+    {2, 2, 5, 16, 8},     // and at the right
+    {3, 7, 9, 24, 40},    // odd everything, half panels
+    {5, 8, 8, 16, 16},    // inner tiles
+    {2, 5, 4, 72, 88},    // more than one group of outputs
+    {64, 7, 5, 8, 8},     // sums in several parts
+    {31, 15, 15, 8, 16},  // parts of several blocks
+    {2, 4, 3, 264, 264},  // sums that are shared
+    {520, 2, 2, 72, 80},  // and in two blocks of tiles
 };
 
-TEST_P(Winograd, GivesTheThreeProductsOfADirectConvolution) {
-  const WinogradShape s = GetParam();
-  const Values x = random_values(pixels(s) * s.in, 1), w = random_values(9 * s.in * s.out, 2),
-               dy = random_values(pixels(s) * s.out, 3);
-  const Direct direct(s, x, w, dy);
-  const Fast fast(s, x, w, dy, one_by_one());
-  EXPECT_LT(error(fast.y, direct.y), 2e-6);
-  EXPECT_LT(error(fast.dx, direct.dx), 2e-6);
-  EXPECT_LT(error(fast.dw, direct.dw), 2e-6);
-}
+// Each with all shapes: a program of its own for each of them would take far longer to start than to run.
 
-TEST_P(Winograd, GivesTheSameBitsOnAnyNumberOfThreads) {
-  const WinogradShape s = GetParam();
-  const Values x = random_values(pixels(s) * s.in, 1), w = random_values(9 * s.in * s.out, 2),
-               dy = random_values(pixels(s) * s.out, 3);
-  const Fast one(s, x, w, dy, one_by_one());
-  for (const std::size_t count : {2U, 5U}) {
-    const Fast many(s, x, w, dy, threads(count));
-    EXPECT_EQ(many.y, one.y);
-    EXPECT_EQ(many.dx, one.dx);
-    EXPECT_EQ(many.dw, one.dw);
+TEST(Winograd, GivesTheThreeProductsOfADirectConvolution) {
+  if (!winograd_available()) GTEST_SKIP() << "this processor has no AVX2 or no FMA";
+  for (const WinogradShape& s : shapes) {
+    SCOPED_TRACE(testing::Message() << s);
+    const Values x = random_values(pixels(s) * s.in, 1), w = random_values(9 * s.in * s.out, 2),
+                 dy = random_values(pixels(s) * s.out, 3);
+    const Direct direct(s, x, w, dy);
+    const Fast fast(s, x, w, dy, one_by_one());
+    EXPECT_LT(error(fast.y, direct.y), 2e-6);
+    EXPECT_LT(error(fast.dx, direct.dx), 2e-6);
+    EXPECT_LT(error(fast.dw, direct.dw), 2e-6);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Winograd,
-                         testing::Values(WinogradShape{1, 2, 2, 8, 8},      // one tile, all of it border
-                                         WinogradShape{1, 3, 2, 8, 16},     // tiles that stand out below
-                                         WinogradShape{2, 2, 5, 16, 8},     // and at the right
-                                         WinogradShape{3, 7, 9, 24, 40},    // odd everything, half panels
-                                         WinogradShape{5, 8, 8, 16, 16},    // inner tiles
-                                         WinogradShape{2, 5, 4, 72, 88},    // more than one group of outputs
-                                         WinogradShape{64, 7, 5, 8, 8},     // sums in several parts
-                                         WinogradShape{31, 15, 15, 8, 16},  // parts of several blocks
-                                         WinogradShape{2, 4, 3, 264, 264},  // sums that are shared
-                                         WinogradShape{520, 2, 2, 72, 80}   // and in two blocks of tiles
-                                         ));
+TEST(Winograd, GivesTheSameBitsOnAnyNumberOfThreads) {
+  if (!winograd_available()) GTEST_SKIP() << "this processor has no AVX2 or no FMA";
+  for (const WinogradShape& s : shapes) {
+    SCOPED_TRACE(testing::Message() << s);
+    const Values x = random_values(pixels(s) * s.in, 1), w = random_values(9 * s.in * s.out, 2),
+                 dy = random_values(pixels(s) * s.out, 3);
+    const Fast one(s, x, w, dy, one_by_one());
+    for (const std::size_t count : {2U, 5U}) {
+      const Fast many(s, x, w, dy, threads(count));
+      EXPECT_EQ(many.y, one.y);
+      EXPECT_EQ(many.dx, one.dx);
+      EXPECT_EQ(many.dw, one.dw);
+    }
+  }
+}
 
 struct WinogradSizes : testing::Test {
   WinogradShape shape{1, 4, 4, 8, 16};

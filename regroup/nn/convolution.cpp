@@ -178,6 +178,7 @@ class PointwiseConvolution : public torch::autograd::Function<PointwiseConvoluti
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  const torch::autograd::variable_list& gradients) {
+    if (at::GradMode::is_enabled()) throw std::logic_error("the pointwise convolution has first derivatives only");
     const PrecisionScope fp32(Precision::fp32, at::kCPU);
     const auto saved = ctx->get_saved_variables();
     const at::Tensor &pixels = saved[0], &weight = saved[1];

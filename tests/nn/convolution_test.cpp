@@ -2,11 +2,16 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "regroup/nn/bf16_convolution.h"
+#include "regroup/nn/engine.h"
 #include "regroup/nn/precision.h"
+#include "regroup/nn/winograd.h"
 
 namespace regroup {
 namespace {
@@ -112,6 +117,42 @@ TEST(Convolution, SumsUpTheGradientsOfBothWays) {
       EXPECT_LE(relative_difference(x.grad(), exact_x.grad()), rounded) << c.in;
       EXPECT_LE(relative_difference(weight.grad(), exact_weight.grad()), rounded) << c.in;
     }
+  }
+}
+
+/// What is said where a derivative is to be differentiated again, or nothing.
+std::string refusal_of_second_derivatives(const Case& c, at::ScalarType type) {
+  const auto layout = at::MemoryFormat::ChannelsLast;
+  const at::Tensor x = images_of(c).to(type).contiguous(layout).requires_grad_();
+  const at::Tensor weight = kernel_of(c).contiguous(layout).requires_grad_();
+  const at::Tensor y = Convolution{weight, c.stride, c.padding}(x);
+  try {
+    torch::autograd::grad({y.square().sum()}, {x, weight}, {}, /*retain_graph=*/true, /*create_graph=*/true);
+    return "";
+  } catch (const std::logic_error& error) {
+    return error.what();
+  }
+}
+
+TEST(Convolution, RefusesSecondDerivativesWhereItIsOurOwn) {
+  at::manual_seed(1);
+  const Case winograd{16, 32, 3, 1, 1, 9}, pointwise{16, 32, 1, 1, 0, 9}, strided{4, 8, 1, 2, 0, 9},
+      engines{3, 16, 3, 1, 1, 9};
+  const std::string pointwise_only = "the pointwise convolution has first derivatives only";
+  const std::string winograd_only = winograd_available() ? "the Winograd convolution has first derivatives only" : "";
+  EXPECT_EQ(refusal_of_second_derivatives(winograd, at::kFloat), winograd_only);
+  EXPECT_EQ(refusal_of_second_derivatives(pointwise, at::kFloat), pointwise_only);
+  EXPECT_EQ(refusal_of_second_derivatives(strided, at::kFloat), pointwise_only);
+  EXPECT_EQ(refusal_of_second_derivatives(engines, at::kFloat), "");
+
+  const PrecisionScope bf16(Precision::bf16, at::kCPU);
+  if (bf16_convolution_pays({8, 9, 9, 16, 32, 3, 1, 1})) {
+    EXPECT_EQ(refusal_of_second_derivatives(winograd, at::kBFloat16),
+              "the bf16 convolution has first derivatives only");
+  }
+  if (!cpu_has_bf16()) {  // the convolutions of fp32 stand in
+    EXPECT_EQ(refusal_of_second_derivatives(winograd, at::kBFloat16), winograd_only);
+    EXPECT_EQ(refusal_of_second_derivatives(pointwise, at::kBFloat16), pointwise_only);
   }
 }
 

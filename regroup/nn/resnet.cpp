@@ -127,6 +127,7 @@ class PreActResNet : public Network {
     int width = shape.base_width, channels = width;
     stem_ = add_convolution("conv1", shape.channels, width, 3, 1, 1);
     multiply_adds += extent.after(stem_);
+    stem_norm_ = add_batch_norm("bn1", width);
     for (int stage = 0; stage < 4; ++stage, width *= 2) {
       for (int depth = 0; depth < 2; ++depth) {
         const std::string name = fmt::format("layer{}.{}", stage + 1, depth);
@@ -147,19 +148,18 @@ class PreActResNet : public Network {
         channels = width;
       }
     }
-    last_norm_ = add_batch_norm("bn", channels);
     classifier_ = add_linear("fc", channels, shape.classes);
     multiply_adds += static_cast<double>(classifier_.weight.numel());
   }
 
   Scores forward(const at::Tensor& images) const override {
-    at::Tensor x = stem_(images);
+    at::Tensor x = batch_norm(stem_(images), stem_norm_, training, Activation::relu);
     for (const Unit& unit : units_) {
-      const at::Tensor active = batch_norm(x, unit.first_norm, training, Activation::relu);
-      const at::Tensor beside = unit.shortcut ? (*unit.shortcut)(active) : x;
-      x = unit.second(batch_norm(unit.first(active), unit.second_norm, training, Activation::relu)) + beside;
+      auto [y, beside] = unit.first.beside(batch_norm(x, unit.first_norm, training, Activation::relu));
+      if (unit.shortcut) beside = (*unit.shortcut)(beside);
+      x = unit.second(batch_norm(y, unit.second_norm, training, Activation::relu)) + beside;
     }
-    const at::Tensor features = pooled(batch_norm(x, last_norm_, training, Activation::relu));
+    const at::Tensor features = pooled(x);
     return {features, classifier_(features)};
   }
 
@@ -173,8 +173,8 @@ class PreActResNet : public Network {
   };
 
   Convolution stem_;
+  BatchNorm stem_norm_;
   std::vector<Unit> units_;
-  BatchNorm last_norm_;
   Linear classifier_;
 };
 

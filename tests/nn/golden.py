@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Prints the constants of network_test.cpp, computed by torchvision in double precision.
+"""Prints the constants of network_test.cpp, computed by torchvision and, for the pre-activated network, by the code
+below, in double precision.
 
 Needs Debian's python3-torchvision; the tests do not run it.
 """
@@ -34,28 +35,31 @@ class PreActBlock(torch.nn.Module):
         self.conv1 = torch.nn.Conv2d(channels, width, 3, stride, 1, bias=False)
         self.bn2 = torch.nn.BatchNorm2d(width)
         self.conv2 = torch.nn.Conv2d(width, width, 3, 1, 1, bias=False)
+        # Without layers, the identity.
+        self.downsample = torch.nn.Sequential()
         if stride != 1:
-            self.downsample = torch.nn.Sequential(torch.nn.Conv2d(channels, width, 1, stride, bias=False))
+            self.downsample.append(torch.nn.Conv2d(channels, width, 1, stride, bias=False))
 
     def forward(self, x):
         active = self.bn1(x).relu()
-        beside = self.downsample(active) if hasattr(self, "downsample") else x
-        return self.conv2(self.bn2(self.conv1(active)).relu()) + beside
+        return self.conv2(self.bn2(self.conv1(active)).relu()) + self.downsample(active)
 
 
 class PreActResNet18(torch.nn.Module):
+    """As in the code of DivideMix, whose names for `downsample` and `fc` are `shortcut` and `linear`."""
+
     def __init__(self, num_classes):
         super().__init__()
         self.conv1 = torch.nn.Conv2d(3, 64, 3, 1, 1, bias=False)
+        self.bn1 = torch.nn.BatchNorm2d(64)
         for stage, width in enumerate([64, 128, 256, 512]):
             blocks = PreActBlock(max(64, width // 2), width, 1 if stage == 0 else 2), PreActBlock(width, width, 1)
             setattr(self, f"layer{stage + 1}", torch.nn.Sequential(*blocks))
-        self.bn = torch.nn.BatchNorm2d(512)
         self.fc = torch.nn.Linear(512, num_classes)
 
     def forward(self, x):
-        x = self.layer4(self.layer3(self.layer2(self.layer1(self.conv1(x)))))
-        return self.fc(self.bn(x).relu().mean((2, 3)))
+        x = self.bn1(self.conv1(x)).relu()
+        return self.fc(self.layer4(self.layer3(self.layer2(self.layer1(x)))).mean((2, 3)))
 
 
 def small_stem(network):

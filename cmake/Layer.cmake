@@ -18,7 +18,8 @@ target_link_libraries(regroup_light INTERFACE regroup_flags)
 #   [LINKS libraries])
 #
 # One folder of regroup/ as the library target regroup::NAME. Its headers are seen as "regroup/NAME/x.h" by the layers
-# that use it and by no other: each layer has an include folder of its own that holds nothing but a link to its source.
+# above it that use it, and by those that use these: each layer has an include folder of its own that holds nothing but a
+# link to its source.
 function(regroup_layer NAME)
   cmake_parse_arguments(LAYER "LIGHT" "" "SOURCES;HEADERS;PRIVATE_HEADERS;USES;LINKS" ${ARGN})
   set(view ${PROJECT_BINARY_DIR}/include/${NAME})

@@ -6,7 +6,7 @@ BUILD = build/$(TORCH)
 # Tests run side by side: a thread that waits for another leaves its core to them.
 CTEST = OMP_WAIT_POLICY=passive ctest --output-on-failure -j $$(nproc)
 
-.PHONY: help build demo test bench format lint lint-torch sanitize coverage fuzz install setup
+.PHONY: help build demo test bench format lint lint-torch torch-sources sanitize coverage fuzz install setup
 
 help:
 	@echo 'make demo                runs the main job on a fresh machine'
@@ -14,7 +14,7 @@ help:
 	@echo 'make build               leaves the program at build/regroup'
 	@echo 'make bench               runs the benchmarks, figures to build/bench.json (ONLY=estimator, precision, semi or training)'
 	@echo 'make format lint         clang-format; clang-tidy and the formatting check'
-	@echo 'make lint-torch          clang-tidy for the files that include torch, with the headers of the PyTorch 2.x of python3'
+	@echo 'make lint-torch          clang-tidy for the files that include torch (or FILES="..."), with the PyTorch 2.x of python3'
 	@echo 'make sanitize            the tests under ASan and UBSan, the torch-free layers under TSan'
 	@echo 'make fuzz                a minute of libFuzzer for each parser'
 	@echo 'make coverage            line coverage of the tests, build/coverage/index.html'
@@ -60,7 +60,7 @@ format:
 # clang cannot parse the headers of libtorch 1.13 in C++20 with this libstdc++ (vectors of an incomplete type); those of 2.x it can, at
 # a minute a file. So `lint` checks what does not include torch, and `lint-torch` the rest of the program and the library.
 WITH_TORCH = '^(app|bench|examples|regroup/(nn|methods|train|reproduce)|tests/(nn|methods|train|reproduce))/'
-TIDY = xargs -P $$(nproc) -n 2 clang-tidy --quiet -p
+TORCH_SOURCES = git ls-files '*.cpp' ':!bench' ':!examples' ':!tests' | grep -E $(WITH_TORCH)
 
 lint:
 	@scripts/setup lint
@@ -69,13 +69,19 @@ lint:
 	@mkdir -p build
 	@$(call configure,clang,-DREGROUP_WERROR=ON)
 	cmake --build build/clang
-	git ls-files '*.cpp' ':!fuzz' ':!tests/install' | grep -vE $(WITH_TORCH) | $(TIDY) build/clang
+	git ls-files '*.cpp' ':!fuzz' ':!tests/install' | grep -vE $(WITH_TORCH) | xargs -P $$(nproc) -n 2 clang-tidy --quiet -p build/clang
 
+lint-torch: FILES ?= $$($(TORCH_SOURCES))
 lint-torch:
 	@scripts/setup lint
 	@mkdir -p build
 	@$(call configure,python,-B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON)
-	git ls-files '*.cpp' ':!bench' ':!examples' ':!tests' | grep -E $(WITH_TORCH) | $(TIDY) build/tidy --checks='-clang-analyzer-*' --extra-arg=-fno-openmp
+	@rm -f build/tidy/checked
+	@printf '%s\n' $(FILES) | xargs -P $$(nproc) -I FILE sh -c 'echo FILE; \
+	  clang-tidy --quiet -p build/tidy "--checks=-clang-analyzer-*" --extra-arg=-fno-openmp FILE && echo FILE >> build/tidy/checked'
+
+torch-sources:
+	@$(TORCH_SOURCES)
 
 sanitize: setup
 	@scripts/setup test

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "regroup/core/error.h"
+#include "regroup/core/printable.h"
 #include "regroup/data/byte_source.h"
 
 namespace regroup {
@@ -52,6 +53,13 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+std::string shown(std::string_view text) {
+  std::size_t bytes = std::min<std::size_t>(text.size(), 60);
+  // A character of UTF-8 is not cut in two.
+  while (bytes > 0 && bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
+  return printable(text.substr(0, bytes));
 }
 
 }  // namespace regroup

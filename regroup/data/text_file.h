@@ -25,7 +25,7 @@ std::string_view trimmed(std::string_view text);
 /// The number, if the text is a whole number in decimal digits, maybe with a minus, and nothing else.
 std::optional<std::int64_t> whole_number(std::string_view text);
 
-/// Text for a message: its beginning, if a file that is not what it should be has a long one.
-inline std::string_view shown(std::string_view text) { return text.substr(0, 60); }
+/// Text for a message, printable: its beginning, if a file that is not what it should be has a long one.
+std::string shown(std::string_view text);
 
 }  // namespace regroup

@@ -30,6 +30,12 @@ TEST(TextFile, LinesEndInOneWayOrTheOther) {
   EXPECT_TRUE(lines("").empty());
 }
 
+TEST(TextFile, IsShownShortAndPrintable) {
+  EXPECT_EQ(shown("\x1b[2Jcat"), "\xEF\xBF\xBD[2Jcat");
+  EXPECT_EQ(shown(std::string(59, 'a') + "\xC3\xBC" + "b"), std::string(59, 'a'));
+  EXPECT_EQ(shown(std::string(58, 'a') + "\xC3\xBC" + "b"), std::string(58, 'a') + "\xC3\xBC");
+}
+
 TEST(WholeNumber, IsDigitsAndNothingElse) {
   EXPECT_EQ(whole_number("-12"), -12);
   EXPECT_EQ(whole_number("007"), 7);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli.h"
+#include "output.h"
 #include "regroup/data/dataset.h"
 #include "regroup/noise/spec.h"
 
@@ -159,7 +160,7 @@ void add_completion_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("completion", "Print a script that completes this command in a shell");
   command->add_option("shell", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
   command->footer("Example:\n  source <(regroup completion bash)");
-  command->callback([&app, shell] { fmt::print("{}", completion_script(app, *shell)); });
+  command->callback([&app, shell] { write_out(completion_script(app, *shell)); });
 }
 
 }  // namespace regroup

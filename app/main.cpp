@@ -1,13 +1,17 @@
 // regroup: the command. Parses, dispatches to a subcommand, and turns what is thrown into exit codes: 2 for the user's
 // mistake, 1 for ours, 130 and 143 where work was stopped.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <sstream>
 
 #include "cli.h"
 #include "console.h"
+#include "output.h"
 #include "regroup/core/error.h"
 #include "regroup/core/parallel.h"
 #include "regroup/nn/engine.h"
@@ -36,7 +40,13 @@ std::string version_text() {
                      REGROUP_VERSION, engine.name, engine.version, engine.device, engine.cpu_precision, engine.threads);
 }
 
-int run(int argc, char** argv) {
+/// A file that is opened where standard output is closed would become standard output.
+void keep_standard_files_apart() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(file, F_GETFD) < 0) open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+void run(int argc, char** argv) {
   regroup::keep_memory();
   regroup::set_engine_threads(regroup::hardware_threads());
 
@@ -56,31 +66,38 @@ int run(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+    if (app.get_subcommands().empty()) regroup::write_out(app.help());
   } catch (const CLI::Success& success) {
-    return app.exit(success);
+    std::ostringstream help;
+    app.exit(success, help);
+    regroup::write_out(help.str());
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "regroup: {}\n", regroup::parse_error_sentence(app, error));
-    return 2;
+    throw regroup::UserError(regroup::parse_error_sentence(app, error));
   }
-  if (app.get_subcommands().empty()) fmt::print("{}", app.help());
-  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  const auto ends_with = [](int code, const std::string& sentence) {
+    regroup::print_error("regroup: " + sentence);
+    return code;
+  };
   try {
-    return run(argc, argv);
+    keep_standard_files_apart();
+    run(argc, argv);
+    regroup::finish_output();
+    return 0;
   } catch (const regroup::Stopped& stopped) {
     return stopped.exit_code();
   } catch (const regroup::UserError& error) {
-    fmt::print(stderr, "regroup: {}\n", error.what());
-    return 2;
+    return ends_with(2, error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    // A path that is too long, leads in a circle or may not be read: whatever was asked of it.
+    return ends_with(2, fmt::format("{}: {}", error.path1().string(), error.code().message()));
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "regroup: out of memory\n");
-    return 1;
+    return ends_with(1, "out of memory");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "regroup: internal error: {}\n", error.what());
-    return 1;
+    return ends_with(1, fmt::format("internal error: {}", error.what()));
   }
 }

@@ -1,13 +1,13 @@
 // regroup noise: makes labels wrong on purpose and writes them beside the clean ones.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "cli.h"
-#include "regroup/core/error.h"
+#include "output.h"
 #include "regroup/core/parallel.h"
+#include "regroup/core/printable.h"
 #include "regroup/data/dataset.h"
 #include "regroup/noise/labels_csv.h"
 #include "regroup/noise/noise.h"
@@ -42,26 +42,21 @@ std::string noise_footer() {
          "\nExample:\n  regroup noise --data fashion-mnist --noise pairflip:0.45 --seed 7 --out labels.csv";
 }
 
-void refuse_existing(const std::string& file, bool overwrite) {
-  if (!overwrite && std::filesystem::exists(file))
-    throw UserError(fmt::format("{} exists; choose another name or give --overwrite", file));
-}
-
 void print_report(const NoisyLabels& noisy, const Dataset& dataset) {
-  fmt::print("labels         {}\nnominal rate   {:.4f}\nrealised rate  {:.4f}\n", noisy.labels.size(),
-             noisy.nominal_rate, noisy.realised_rate);
+  print_out("labels         {}\nnominal rate   {:.4f}\nrealised rate  {:.4f}\n", noisy.labels.size(),
+            noisy.nominal_rate, noisy.realised_rate);
   // A wider table does not fit a terminal; --transitions writes one of any size.
   constexpr int most_columns = 16;
   const int classes = dataset.classes();
   if (classes > most_columns) return;
-  fmt::print("\nOf the images of a class (row), the share that now has each label (column):\n{:>18}", "");
-  for (int y = 0; y < classes; ++y) fmt::print("{:>6}", y);
+  print_out("\nOf the images of a class (row), the share that now has each label (column):\n{:>18}", "");
+  for (int y = 0; y < classes; ++y) print_out("{:>6}", y);
   for (int from = 0; from < classes; ++from) {
     const auto row = static_cast<std::size_t>(from);
-    fmt::print("\n{:>3}  {:<13.13}", from, dataset.class_names[row]);
-    for (int to = 0; to < classes; ++to) fmt::print("{:>6.2f}", noisy.realised(from, to));
+    print_out("\n{:>3}  {:<13.13}", from, printable(dataset.class_names[row]));
+    for (int to = 0; to < classes; ++to) print_out("{:>6.2f}", noisy.realised(from, to));
   }
-  fmt::print("\n\n");
+  print_out("\n\n");
 }
 
 void run_noise(const NoiseFlags& flags) {
@@ -80,7 +75,7 @@ void run_noise(const NoiseFlags& flags) {
   if (flags.transitions) write_transition(*flags.transitions, noisy.realised);
   if (!flags.quiet) {
     print_report(noisy, dataset);
-    fmt::print("{}: index,label,clean for {} images\n", flags.out, noisy.labels.size());
+    print_out("{}: index,label,clean for {} images\n", flags.out, noisy.labels.size());
   }
 }
 

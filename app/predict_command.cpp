@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "console.h"
+#include "output.h"
 #include "regroup/core/csv_field.h"
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
@@ -39,8 +40,10 @@ std::vector<ListedImage> listed(const std::vector<std::string>& inputs) {
       continue;
     }
     std::vector<std::string> found;
+    std::error_code unknown;  // a link that leads nowhere is an image that cannot be read
     for (const auto& entry : std::filesystem::recursive_directory_iterator(input))
-      if (entry.is_regular_file() && is_image_name(entry.path())) found.push_back(entry.path().string());
+      if (entry.status(unknown).type() != std::filesystem::file_type::directory && is_image_name(entry.path()))
+        found.push_back(entry.path().string());
     if (found.empty()) throw UserError(fmt::format("{}: there are no .jpg, .jpeg or .png files in it", input));
     std::sort(found.begin(), found.end());
     for (const std::string& file : found) images.push_back({file});
@@ -58,10 +61,11 @@ void to_grey(ImageSet& images) {
   images.channels = 1;
 }
 
-ImageSet load_images(const PredictFlags& flags, const NetworkCard& card, Observer& console) {
+ImageSet load_images(const PredictFlags& flags, const NetworkCard& card) {
   if (card.height != card.width)
     throw UserError(
         fmt::format("the network is for images of {}x{}; image files become square", card.width, card.height));
+  Console console(flags.quiet);
   LoadOptions options;
   options.image_size = card.height;
   options.on_bad_image = flags.on_bad_image == "skip" ? BadImage::skip : BadImage::refuse;
@@ -78,13 +82,11 @@ ImageSet load_images(const PredictFlags& flags, const NetworkCard& card, Observe
 }
 
 void run_predict(const PredictFlags& flags) {
-  if (flags.out && !flags.overwrite && std::filesystem::exists(*flags.out))
-    throw UserError(fmt::format("{} exists; choose another name or give --overwrite", *flags.out));
+  if (flags.out) refuse_existing(*flags.out, flags.overwrite);
   const at::Device device = choose_device(flags.device);
   const TrainedNetwork trained = load_trained_network(flags.run, flags.checkpoint, device);
   const auto& names = trained.card.class_names;
-  Console console(flags.quiet);
-  const ImageSet images = load_images(flags, trained.card, console);
+  const ImageSet images = load_images(flags, trained.card);
   std::vector<std::uint32_t> all(static_cast<std::size_t>(images.count));
   std::iota(all.begin(), all.end(), 0U);
   const auto options = evaluation_of(trained.card, device, choose_precision(flags.precision, device));
@@ -106,7 +108,7 @@ void run_predict(const PredictFlags& flags) {
   if (flags.out) {
     write_file(*flags.out, csv);
   } else {
-    fmt::print("{}", csv);
+    write_data(csv);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli.h"
+#include "output.h"
 #include "regroup/train/run_settings.h"
 
 namespace regroup {
@@ -20,7 +21,7 @@ std::string_view title_of(const Preset& preset) {
 void show(const std::string& name) {
   preset_values(name);  // says what is known if this is not
   for (const Preset& preset : presets())
-    if (preset.name == name) fmt::print("{}", preset.text);
+    if (preset.name == name) write_out(preset.text);
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ void add_presets_command(CLI::App& app) {
   command->footer("Example:\n  regroup presets cifar10-sym-0.5");
   command->callback([name] {
     if (*name) return show(**name);
-    for (const Preset& preset : presets()) fmt::print("{:<24} {}\n", preset.name, title_of(preset));
+    for (const Preset& preset : presets()) print_out("{:<24} {}\n", preset.name, title_of(preset));
   });
 }
 

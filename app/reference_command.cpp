@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli.h"
+#include "output.h"
 #include "regroup/methods/method.h"
 #include "regroup/train/run_settings.h"
 
@@ -21,25 +22,25 @@ std::string range_of(const SettingInfo& info) {
 }
 
 void print_reference() {
-  fmt::print(
+  print_out(
       "# Settings\n\nEach is a flag of `regroup train` (`--name VALUE`) and a key of its TOML files (`name = VALUE`). "
       "This "
       "page is\nwhat `regroup reference` prints.\n");
   std::string_view group;
   for (const SettingInfo& info : all_settings()) {
     if (info.group != group)
-      fmt::print("\n## {}\n\n| name | default | values | |\n| --- | --- | --- | --- |\n", info.group);
+      print_out("\n## {}\n\n| name | default | values | |\n| --- | --- | --- | --- |\n", info.group);
     group = info.group;
     const std::string fallback = to_text(info.fallback);
-    fmt::print("| `{}` | {} | {} | {} |\n", info.name, fallback.empty() ? "" : "`" + fallback + "`", range_of(info),
-               info.help);
+    print_out("| `{}` | {} | {} | {} |\n", info.name, fallback.empty() ? "" : "`" + fallback + "`", range_of(info),
+              info.help);
   }
-  fmt::print("\n## Recipes\n\nA recipe changes defaults, and nothing that was given.\n");
+  print_out("\n## Recipes\n\nA recipe changes defaults, and nothing that was given.\n");
   for (const Recipe& recipe : recipes()) {
-    fmt::print("\n`{}`: {}.\n", recipe.name, recipe.description);
-    for (const auto& [name, value] : recipe.values) fmt::print("- `{} = {}`\n", name, to_text(value));
+    print_out("\n`{}`: {}.\n", recipe.name, recipe.description);
+    for (const auto& [name, value] : recipe.values) print_out("- `{} = {}`\n", name, to_text(value));
     for (const auto& [method, name, value] : recipe.exceptions)
-      fmt::print("- `{} = {}` with the method `{}`\n", name, to_text(value), method);
+      print_out("- `{} = {}` with the method `{}`\n", name, to_text(value), method);
   }
 }
 

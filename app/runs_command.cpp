@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <memory>
 
 #include "cli.h"
+#include "output.h"
 #include "regroup/core/error.h"
+#include "regroup/core/printable.h"
 #include "regroup/report/text_table.h"
 #include "regroup/train/checkpoint.h"
 #include "regroup/train/run_settings.h"
@@ -37,25 +40,42 @@ std::vector<std::string> row_of(const std::filesystem::path& run) {
   return row;
 }
 
+/// The runs in a folder and below it, sorted. What cannot be read is told and left out.
+std::vector<std::filesystem::path> find_runs(const std::filesystem::path& top) {
+  std::vector<std::filesystem::path> found, folders{top};
+  while (!folders.empty()) {
+    const std::filesystem::path folder = std::move(folders.back());
+    folders.pop_back();
+    std::error_code error, unknown;
+    std::filesystem::directory_iterator entry(folder, error);
+    for (; entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+      if (entry->path().filename() == "config.toml") found.push_back(folder);
+      // Links to folders are not followed: they may lead in a circle.
+      if (entry->symlink_status(unknown).type() == std::filesystem::file_type::directory)
+        folders.push_back(entry->path());
+    }
+    if (error) print_error(fmt::format("{}: is left out: {}", folder.string(), error.message()));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 void run_runs(const std::string& folder) {
   if (!std::filesystem::is_directory(folder))
     throw UserError(fmt::format("{}: there is no such folder; regroup train puts its runs into runs/", folder));
-  std::vector<std::filesystem::path> found;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-    if (entry.path().filename() == "config.toml") found.push_back(entry.path().parent_path());
-  std::sort(found.begin(), found.end());
   std::vector<std::vector<std::string>> rows;
-  for (const auto& run : found) {
+  for (const auto& run : find_runs(folder)) {
     try {
       rows.push_back(row_of(run));
-    } catch (const UserError& error) {
+    } catch (const std::exception& error) {
       rows.push_back({run.string(), error.what()});
     }
+    for (std::string& cell : rows.back()) cell = printable(cell);
   }
   if (rows.empty()) throw UserError(fmt::format("{}: there are no runs in it", folder));
-  fmt::print("{}", text_table({"run", "method", "data", "noise", "model", "seed", "state", "last %", "best val %",
-                               "best test %", "memorised %", "seconds"},
-                              rows));
+  write_out(text_table({"run", "method", "data", "noise", "model", "seed", "state", "last %", "best val %",
+                        "best test %", "memorised %", "seconds"},
+                       rows));
 }
 
 }  // namespace

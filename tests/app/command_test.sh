@@ -108,4 +108,70 @@ done
 mistake '--output is empty' train --output ''
 expect 0 '^k = "7"$' train --method rml --k 7 --dry-run
 
+# What is printed is written to the end, or the exit code says so. A reader that has seen enough is no mistake.
+for arguments in '' --version 'train --help' presets 'predict run pixel.png'; do
+  status=0
+  # shellcheck disable=SC2086
+  regroup $arguments >/dev/full 2>error || status=$?
+  [ "$status" = 2 ] && grep -q '^regroup: standard output could not be written: No space left on device$' error ||
+    fail "regroup $arguments on a full disk: exit code $status, $(cat error)"
+done
+regroup predict run pixel.png >&- 2>error && fail 'a closed standard output went unnoticed'
+regroup reference 2>error | true || [ ! -s error ] || fail "a closed pipe: $(cat error)"
+
+# Links, pipes and devices are written through, and stay.
+ln -s target.csv link.csv
+regroup predict run pixel.png --out link.csv
+[ -L link.csv ] && grep -q '^pixel.png,' target.csv || fail 'a link was replaced'
+mistake 'link.csv exists.*--overwrite' predict run pixel.png --out link.csv
+[ "$(regroup predict run pixel.png --out /dev/stdout | head -n 1)" = path,label,confidence ] || fail '--out /dev/stdout'
+regroup predict run pixel.png --out /dev/stdout >printed.csv
+cmp -s printed.csv target.csv || fail "--out /dev/stdout into a file: $(cat printed.csv)"
+regroup predict run pixel.png --out /dev/null
+regroup noise --data fashion-mnist --noise none --out /dev/null --transitions >(cat >transitions.csv) --quiet
+[ -c /dev/null ] || fail '/dev/null was replaced'
+mistake 'is a folder' predict run pixel.png --out run
+
+# Paths that are too long or lead in a circle are the user's mistake, wherever they are given.
+long=$(printf 'x%.0s' {1..300})
+ln -s circle circle
+for arguments in "eval $long" 'eval circle' "runs $long" 'runs circle' "predict $long pixel.png" 'predict run circle' \
+  "predict run pixel.png --out $long" "train --config $long" "train --output $long" 'train --resume circle' \
+  'train --data-dir circle' "train --data folder:$long" "reproduce $long.toml"; do
+  # shellcheck disable=SC2086
+  mistake "($long|circle).*: " $arguments
+done
+
+# What cannot be read is told, and the other runs are shown. Root may read everything, unless it gives that up.
+mkdir -p several/secret several/broken
+cp -r run several/run
+ln -s config.toml several/broken/config.toml
+ln -s ../several several/again
+chmod 000 several/secret
+without_powers=()
+[ "$(id -u)" != 0 ] || without_powers=(setpriv --bounding-set=-all --inh-caps=-all)
+"${without_powers[@]}" "$program" runs several >table 2>error || fail "runs with an unreadable folder: $(cat error)"
+grep -q '^several/secret: .*Permission denied' error || fail "an unreadable folder is passed over: $(cat error)"
+[ "$(wc -l <table)" = 3 ] && grep -q '^several/run .*1 epochs' table && grep -q '^several/broken .*cannot be opened' table ||
+  fail "runs: $(cat table)"
+chmod 700 several/secret
+
+# Names from outside do not command the terminal. Programs get them as they are.
+mkdir -p $'pictures/\e[31mcat' $'pictures/dog\n'
+for i in {1..8}; do cp pixel.png $'pictures/\e[31mcat'/"$i.png"; cp pixel.png $'pictures/dog\n'/"$i.png"; done
+regroup train --data folder:pictures --image-size 32 --width 4 --epochs 1 --batch-size 4 --output $'named\e[31m' --quiet
+escape=$'\e\\['
+for arguments in 'noise --data folder:pictures --noise none --out /dev/null' 'runs .' $'runs nowhere\e[31m' $'train --model \e[31m' \
+  $'\e[31m'; do
+  # shellcheck disable=SC2086
+  ! regroup $arguments 2>&1 | grep -q "$escape" || fail "regroup $arguments prints an escape code"
+done
+mistake 'nowhere.run' runs $'nowhere\nrun'
+if command -v script >/dev/null; then
+  shown=$(script -qc "'$program' predict --quiet $'named\e[31m' $'pictures/\e[31mcat/1.png'" /dev/null)
+  grep -q '^pictures/.*cat/1.png,' <<<"$shown" && ! grep -q "$escape" <<<"$shown" || fail "predict on a terminal: $shown"
+fi
+regroup predict --quiet $'named\e[31m' $'pictures/\e[31mcat/1.png' | grep -q $'^pictures/\e\\[31mcat/1.png,' ||
+  fail 'predict changed the name of a file'
+
 [ "$failures" = 0 ]

@@ -1,9 +1,7 @@
 #include "regroup/reproduce/grid.h"
 
-#define TOML_EXCEPTIONS 1
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +10,7 @@
 
 #include "regroup/core/error.h"
 #include "regroup/data/text_file.h"
+#include "regroup/train/toml_file.h"
 
 namespace regroup {
 namespace {
@@ -118,14 +117,6 @@ class Section {
   std::set<std::string> taken_;
 };
 
-toml::table parse(std::string_view text, const std::string& name) {
-  try {
-    return toml::parse(text, name);
-  } catch (const toml::parse_error& error) {
-    throw UserError(fmt::format("{}, line {}: {}", name, error.source().begin.line, error.description()));
-  }
-}
-
 Shown shown_of(const std::string& word, const std::string& name) {
   if (word == "accuracy") return Shown::accuracy;
   if (word == "curves") return Shown::curves;
@@ -196,7 +187,7 @@ std::string find_text(const std::vector<BuiltIn>& built_in, const std::string& n
 }  // namespace
 
 Grid parse_grid(std::string_view toml, const std::string& name) {
-  const toml::table table = parse(toml, name);
+  const toml::table table = parse_toml(toml, name);
   Section section(table, name);
   Grid grid;
   grid.name = name;
@@ -216,7 +207,7 @@ Grid parse_grid(std::string_view toml, const std::string& name) {
 }
 
 Scale parse_scale(std::string_view toml, const std::string& name) {
-  const toml::table table = parse(toml, name);
+  const toml::table table = parse_toml(toml, name);
   Section section(table, name);
   Scale scale;
   scale.name = name;

@@ -1,10 +1,9 @@
-#define TOML_EXCEPTIONS 1
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "regroup/core/error.h"
 #include "regroup/data/text_file.h"
 #include "regroup/train/run_settings.h"
+#include "regroup/train/toml_file.h"
 
 namespace regroup {
 namespace {
@@ -33,13 +32,7 @@ std::string toml_value(const SettingValue& value) {
 }  // namespace
 
 std::vector<GivenValue> parse_config(std::string_view toml, const std::string& name) {
-  toml::table table;
-  try {
-    table = toml::parse(toml, name);
-  } catch (const toml::parse_error& error) {
-    throw UserError(
-        fmt::format("{}, line {}: {}; write name = value", name, error.source().begin.line, error.description()));
-  }
+  const toml::table table = parse_toml(toml, name);
   std::vector<GivenValue> values;
   for (const auto& [key, node] : table) {
     const std::string setting(key.str()), source = fmt::format("{}: {}", name, setting);
@@ -58,7 +51,9 @@ std::vector<GivenValue> parse_config(std::string_view toml, const std::string& n
   return values;
 }
 
-std::vector<GivenValue> read_config(const std::string& file) { return parse_config(read_text(file), file); }
+std::vector<GivenValue> read_config(const std::string& file) {
+  return parse_config(read_text(file, max_toml_bytes), file);
+}
 
 std::string config_text(const Settings& settings) {
   std::string text;

@@ -17,6 +17,9 @@ void add_reference_command(CLI::App& app);
 void add_noise_command(CLI::App& app);
 void add_completion_command(CLI::App& app);
 
+/// Flags that are given twice are mistakes, also those without a value. For when all subcommands are there.
+void refuse_repeats(CLI::App& app);
+
 /// A parse error as one sentence that says where to look.
 std::string parse_error_sentence(const CLI::App& app, const CLI::ParseError& error);
 

@@ -63,6 +63,7 @@ void run(int argc, char** argv) {
   regroup::add_noise_command(app);
   regroup::add_reference_command(app);
   regroup::add_completion_command(app);
+  regroup::refuse_repeats(app);
 
   try {
     app.parse(argc, argv);

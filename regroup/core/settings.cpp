@@ -13,17 +13,25 @@
 namespace regroup {
 namespace {
 
-template <class Number>
-bool parse(const std::string& text, Number& out) {
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, out);
-  return error == std::errc() && stopped == end;
-}
-
 std::string bounds_of(const SettingInfo& info) {
   if (std::isinf(info.high)) return fmt::format("at least {}", info.low);
   if (std::isinf(info.low)) return fmt::format("at most {}", info.high);
   return fmt::format("in {} .. {}", info.low, info.high);
+}
+
+[[noreturn]] void fail_bounds(const SettingInfo& info, const std::string& value, const std::string& source) {
+  throw UserError(fmt::format("{}: {} is out of bounds; it must be {}", source, value, bounds_of(info)));
+}
+
+/// The number that a text is, or the text. More than a number can be is out of all bounds.
+template <class Number>
+SettingValue parsed(const SettingInfo& info, const std::string& text, const std::string& source) {
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  if (stopped != end || error == std::errc::invalid_argument) return text;
+  if (error != std::errc()) fail_bounds(info, text, source);
+  return number;
 }
 
 void check(const SettingInfo& info, const SettingValue& value, const std::string& source) {
@@ -35,8 +43,7 @@ void check(const SettingInfo& info, const SettingValue& value, const std::string
   if (std::holds_alternative<bool>(value)) return;
   const double number = std::holds_alternative<double>(value) ? std::get<double>(value)
                                                               : static_cast<double>(std::get<std::int64_t>(value));
-  if (!(number >= info.low && number <= info.high))
-    throw UserError(fmt::format("{}: {} is out of bounds; it must be {}", source, to_text(value), bounds_of(info)));
+  if (!(number >= info.low && number <= info.high)) fail_bounds(info, to_text(value), source);
 }
 
 }  // namespace
@@ -84,12 +91,11 @@ void Settings::set(std::string_view name, const SettingValue& value, const std::
 void Settings::set_text(std::string_view name, const std::string& text, const std::string& source) {
   SettingValue value = text;
   if (declared(name)) {
-    const SettingValue& fallback = info(name).fallback;
-    std::int64_t whole = 0;
-    double number = 0;
+    const SettingInfo& known = info(name);
+    const SettingValue& fallback = known.fallback;
     if (std::holds_alternative<bool>(fallback) && (text == "true" || text == "false")) value = text == "true";
-    if (std::holds_alternative<std::int64_t>(fallback) && parse(text, whole)) value = whole;
-    if (std::holds_alternative<double>(fallback) && parse(text, number)) value = number;
+    if (std::holds_alternative<std::int64_t>(fallback)) value = parsed<std::int64_t>(known, text, source);
+    if (std::holds_alternative<double>(fallback)) value = parsed<double>(known, text, source);
   }
   set(name, value, source);
 }

@@ -8,6 +8,7 @@
 
 #include "regroup/core/clock.h"
 #include "regroup/core/error.h"
+#include "regroup/rml/groups.h"
 #include "regroup/rml/regroup_median.h"
 
 namespace regroup {
@@ -87,7 +88,7 @@ RegroupOptions regroup_options(const Settings& settings, double kept) {
 std::vector<SettingInfo> rml_settings() {
   constexpr std::string_view group = "Regroup Median Loss";
   return {
-      {"n", group, std::int64_t{6}, "Groups that an estimate draws, even", 2, 1000},
+      {"n", group, std::int64_t{6}, "Groups that an estimate draws, even", 2, most_groups},
       {"k", group, std::string("auto"), "Samples a group: a count, or auto, by the noise rate that the losses show"},
       {"scale-k", group, false, "Where limit shrinks the classes, k shrinks with them; the presets have it so"},
       {"select", group, 0.0, "Instead of k: the share of the class that is drawn; 0 leaves it to k", 0, 1},

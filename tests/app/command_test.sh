@@ -48,7 +48,11 @@ mistake "unknown dataset 'fashion'.*fashion-mnist" noise --data fashion --noise 
 mistake 'data-dir' noise --data fashion-mnist --data-dir "$work" --noise none --out x.csv
 mistake 'nowhere' noise --data fashion-mnist --noise none --out nowhere/x.csv
 mistake 'missing.csv' noise --data fashion-mnist --noise matrix:missing.csv --out x.csv
-mistake 'seed' noise --data fashion-mnist --noise none --seed minus --out x.csv
+for seed in -1 18446744073709551616 9000000000000001; do
+  mistake "--seed: $seed is out of bounds; it must be in 0 .. 9000000000000000$" \
+    noise --data fashion-mnist --noise none --seed $seed --out x.csv
+done
+mistake "--seed: 'minus' is not a whole number" noise --data fashion-mnist --noise none --seed minus --out x.csv
 [ ! -e x.csv ] || fail 'a mistake left a file behind'
 
 expect 0 'realised rate +0\.4[45]' noise --data fashion-mnist --noise pairflip:0.45 --seed 7 --out labels.csv --transitions t.csv
@@ -85,6 +89,11 @@ mistake "unknown preset 'x'; known: cifar10-inst-0.2" presets x
 mistake 'there is no run here' train --resume nowhere
 mistake "unknown 'vgg'; known: fast, resnet18" train --model vgg
 mistake '--epochs: .many. is not a whole number' train --epochs many
+mistake '--epochs is given twice; see' train --epochs 3 --epochs 4
+mistake '--batch-size is given 3 times; see' train -b 3 --batch-size 4 -b 5
+mistake '--quiet is given twice; see' predict -q a b --quiet
+mistake '--epochs needs a value; see' train --epochs
+mistake '--n: 130 is out of bounds; it must be in 2 .. 128$' train --n 130
 mistake '--k: belongs to the methods rml and rml-semi, and the method is ce' train --method ce --k 5
 mistake 'labels and noise are both given' train --labels labels.csv --noise symmetric:0.1 --output never
 mistake 'does not exist' predict nowhere image.png
@@ -96,7 +105,7 @@ mistake 'deep.toml, line 1: nests deeper' train --config deep.toml
 mistake 'line 1: nests deeper' reproduce deep.toml
 
 # A run, and what can be done with it. The image is a white pixel.
-regroup train --limit 256 --val-split 0 --width 4 --epochs 1 --output run --quiet
+regroup train --limit 256 --val-split 0 --width 4 --epochs 1 --n 128 --checkpoint-every 5 --output run --quiet
 expect 0 'run +rml +fashion-mnist +none +resnet18 +1 +1 epochs' runs .
 expect 0 '^Ankle boot +[0-9.]+ % of 1000$' eval run
 base64 -d >pixel.png <<<iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==

@@ -45,6 +45,12 @@ TEST(Settings, RefuseWhatDoesNotFitInOneSentence) {
             "--epochs: '2.5' is not a whole number");
   EXPECT_EQ(user_error([&] { settings.set_text("epochs", "0", "--epochs"); }),
             "--epochs: 0 is out of bounds; it must be in 1 .. 100");
+  EXPECT_EQ(user_error([&] { settings.set_text("epochs", "18446744073709551616", "--epochs"); }),
+            "--epochs: 18446744073709551616 is out of bounds; it must be in 1 .. 100");
+  EXPECT_EQ(user_error([&] { settings.set_text("lr", "1e999", "--lr"); }),
+            "--lr: 1e999 is out of bounds; it must be in 0 .. 10");
+  EXPECT_EQ(user_error([&] { settings.set_text("epochs", "18446744073709551616x", "--epochs"); }),
+            "--epochs: '18446744073709551616x' is not a whole number");
   EXPECT_EQ(user_error([&] { settings.set_text("lr", "nan", "--lr"); }),
             "--lr: nan is out of bounds; it must be in 0 .. 10");
   EXPECT_EQ(user_error([&] { settings.set_text("schedule", "fast", "--schedule"); }),

@@ -108,6 +108,8 @@ TEST(Duration, IsReadAndShown) {
   EXPECT_EQ(parse_duration("5m"), 300);
   EXPECT_EQ(parse_duration("1.5h"), 5400);
   EXPECT_EQ(parse_duration("12"), 12);
+  EXPECT_EQ(
+      parse_duration(resolve_settings({parse_config("checkpoint-every = 5", "run.toml")}).text("checkpoint-every")), 5);
   for (const char* wrong : {"", "5x", "m", "-3s", "0", "nan", "1e999"})
     EXPECT_NE(user_error([&] { parse_duration(wrong); }).find("write 30s, 5m or 1h"), std::string::npos) << wrong;
   EXPECT_EQ(duration_text(48.2), "48 s");

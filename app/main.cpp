@@ -23,10 +23,10 @@ constexpr const char* about =
     R"(Regroup trains image classifiers on labels that are partly wrong, and tells which labels are wrong.
 
 Start here:
+  regroup train --data folder:photos --recipe fast
+      trains on your own images, photos/CLASS/image.jpg; with a GPU, leave out --recipe fast
   regroup train --noise symmetric:0.5 --recipe fast
       trains on Fashion-MNIST with half of its labels made wrong, and leaves a run folder with figures and pictures
-  regroup train --data folder:PATH --recipe fast
-      trains on your own images, PATH/CLASS/image.jpg; with a GPU, leave out --recipe fast
   regroup noise --data fashion-mnist --noise symmetric:0.5 --out labels.csv
       makes half of Fashion-MNIST's labels wrong and writes them beside the clean ones
   regroup noise --help

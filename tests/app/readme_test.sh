@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# readme_test.sh PROGRAM MAKE_DATA: every command of README.md and of the examples in the help texts runs as it stands, one after the
+# other, on data that lies where the text says. What takes long is ended by Ctrl-C after its first steps, and resumed.
+set -euo pipefail
+program=$(readlink -f "$1") make_data=$(readlink -f "$2")
+readme=$(cd "$(dirname "$0")/../.." && pwd)/README.md
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+mkdir build
+ln -s "$program" build/regroup
+PATH="$work/build:$PATH"
+
+# What README speaks of: photos/CLASS/image.jpg, new photos, CIFAR, and the grid that it shows.
+"$make_data" photos photos 20
+"$make_data" photos new-photos 2
+"$make_data" cifar cifar
+sed -n '/^```toml$/,/^```$/p' "$readme" | sed '1d;$d' > my-grid.toml
+grep -q '^title' my-grid.toml || fail 'README has no grid any more'
+
+# The commands: indented lines of README, the examples of --help; without what follows as a comment.
+{
+  grep -E '^    build/regroup ' "$readme"
+  for command in '' train eval predict presets runs reproduce noise; do
+    # shellcheck disable=SC2086
+    regroup $command --help | grep -E '^  regroup ' || true
+  done
+} | sed -E 's/ +#.*//; s/^ +//; s#^build/regroup#regroup#' | awk '!seen[$0]++' > commands
+[ "$(wc -l < commands)" -ge 15 ] || fail "only $(wc -l < commands) commands were found"
+
+# begun COMMAND: whether what was started has come so far that it can be stopped: a training of photos to its first epoch, since more
+# is done with it later; others to their first steps.
+begun() {
+  case $1 in
+    *'train --data folder:photos'*) grep -qE '^epoch +1/' err ;;
+    *train*) grep -q 'The run is' err && sleep 1 ;;
+    *) sleep 4 ;;
+  esac
+}
+
+# try COMMAND: it ends well, or stops by Ctrl-C and says how to resume.
+try() {
+  local pid status=0 step
+  set -m
+  bash -c "exec timeout --foreground --kill-after=5 200 $1" > out 2> err < /dev/null &
+  pid=$!
+  set +m
+  case $1 in
+    *--dry-run* | *--help*) ;;
+    *' train '* | *' reproduce '*)
+      for step in $(seq 1000); do
+        if ! kill -0 $pid 2>/dev/null || begun "$1"; then break; fi
+        sleep 0.1
+      done
+      kill -INT $pid 2>/dev/null || true
+      ;;
+  esac
+  wait $pid || status=$?
+  case $status in
+    0) ;;
+    130) grep -q 'Stopped and saved' err || fail "$1: was stopped and does not say how to resume: $(tail -n 3 err)" ;;
+    *) fail "$1: exit code $status: $(tail -n 3 err)" ;;
+  esac
+}
+
+while IFS= read -r command; do
+  # A run of the examples that is there already has shown that it can be made.
+  case $command in
+    *'--resume runs/photos'*) [ -d runs/photos ] || cp -r runs/photos-rml-1 runs/photos 2>/dev/null || true ;;
+    *'--out labels.csv'*) rm -f labels.csv ;;
+    *'--out predictions.csv'*) rm -f predictions.csv ;;
+    *'--output runs/photos'*) rm -rf runs/photos ;;
+  esac
+  try "$command"
+  resume=$(sed -n 's/^Stopped and saved\. Resume by: //p' err)
+  [ -z "$resume" ] || try "$resume"
+done < commands
+
+[ "$failures" = 0 ] || { echo 'The commands were:'; cat commands; exit 1; }

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# walk_test.sh PROGRAM MAKE_DATA: the first hour of a new user with photos of several sizes, by the defaults: train, eval, predict,
+# resume, the same again, a grid of one's own, and what goes wrong on the way.
+set -euo pipefail
+program=$(readlink -f "$1") make_data=$(readlink -f "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+regroup() { timeout --kill-after=5 240 "$program" "$@" </dev/null; }
+
+# does WHAT PATTERN COMMAND...: it ends well, and says the pattern.
+does() {
+  local what=$1 pattern=$2
+  shift 2
+  "$@" >out 2>err || fail "$what: exit code $?: $(tail -n 2 err)"
+  grep -qE -- "$pattern" out err || fail "$what: no '$pattern' in: $(cat out err)"
+}
+# refused PATTERN ARGUMENTS...: exit code 2 and one sentence.
+refused() {
+  local pattern=$1 status=0
+  shift
+  regroup "$@" >out 2>err || status=$?
+  [ $status = 2 ] && [ "$(grep -c '^regroup: ' err)" = 1 ] && grep -qE -- "$pattern" err || fail "regroup $*: exit code $status: $(cat err)"
+}
+
+"$make_data" photos 'my photos/Train' 12
+"$make_data" photos 'my photos/Validation' 4
+"$make_data" photos 'my photos/test' 5
+echo hello > 'my photos/README.txt'
+echo hello > 'my photos/Train/hat/notes.webp'
+
+does 'training by the defaults of the fast recipe' 'The run is in runs/my photos-rml-1' regroup train --data 'folder:my photos' --recipe fast
+cp err said
+for word in '3 classes' 'Train/ 36 images' 'Validation/ 12' 'test/ 15' '1 \.webp' '96x96.*--image-size' 'MB of memory'; do
+  grep -qE "$word" said || fail "training does not say '$word': $(cat said)"
+done
+run='runs/my photos-rml-1'
+does 'eval' '% of 15 test images' regroup eval "$run"
+does 'predict' '^' regroup predict "$run" 'my photos/test' --out predictions.csv
+[ "$(wc -l < predictions.csv)" = 16 ] || fail "predictions.csv has $(wc -l < predictions.csv) lines for 15 photos"
+does 'runs' 'my photos-rml-1 +rml +folder:my photos +none +fast +1 +16 epochs' regroup runs
+does 'resuming a run that is done' 'test accuracy' regroup train --resume "$run"
+does 'the same settings again' '^' regroup train --config "$run/config.toml" --epochs 1 --output again
+does 'its own labels.csv as the labels' '^' regroup train --data 'folder:my photos' --recipe fast --epochs 1 --labels "$run/labels.csv" --output relabelled
+cmp -s <(cut -d, -f 1-2 "$run/labels.csv") <(cut -d, -f 1-2 relabelled/labels.csv) || fail 'the labels are others'
+
+cat > grid.toml <<'G'
+title = "My own comparison"
+seeds = 1
+settings = { data = "folder:my photos", recipe = "fast", epochs = 1 }
+
+[[block]]
+label = "Photos"
+columns = [{ label = "as they are", noise = "none" }]
+rows = [{ label = "CE", method = "ce" }, { label = "RML", method = "rml" }]
+G
+does 'a grid of my own' '2 of 2 runs are done' regroup reproduce grid.toml --output grid
+grep -q 'My own comparison' grid/index.html || fail 'the page has another title'
+[ "$(grep -rlx 'epochs = 1' grid --include=config.toml | wc -l)" = 2 ] || fail "the grid's own epochs were not used"
+
+# Without test images there is nothing to measure on; images that were trained on do not count as such.
+mkdir plain
+cp -r 'my photos/test/hat' 'my photos/test/shoes' plain
+does 'training without test images' 'The run is in' regroup train --data folder:plain/ --recipe fast --epochs 1 --test-split 0 --val-split 0
+[ -d runs/plain-rml-1 ] || fail "folder:plain/ became $(ls runs)"
+refused 'there are no test images' eval runs/plain-rml-1 --checkpoint last
+
+refused 'holds a run; continue it by --resume' train --data 'folder:my photos' --recipe fast --output "$run"
+refused 'no such folder' train --data folder:nowhere
+refused "unknown 'rmll'; known: .*rml" train --method rmll
+refused "'--epoch' is not known here" train --epoch 3
+[ "$failures" = 0 ]

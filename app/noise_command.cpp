@@ -73,8 +73,7 @@ void run_noise(const NoiseFlags& flags) {
 
   const Dataset dataset = load_dataset(flags.data, {.data_dir = flags.data_dir, .threads = hardware_threads()});
   const ImageSet& images = dataset.train;
-  const Features features =
-      pixel_features(images.pixels, static_cast<std::size_t>(images.count), static_cast<std::size_t>(images.channels));
+  const Features features = pixel_features(images.pixels, static_cast<std::size_t>(images.count));
   const NoisyLabels noisy = make_noisy(spec, images.labels, dataset.classes(), features, seed, hardware_threads());
   write_labels_csv(flags.out, noisy.labels, images.labels);
   if (flags.transitions) write_transition(*flags.transitions, noisy.realised);

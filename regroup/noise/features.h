@@ -14,9 +14,8 @@ struct Features {
   std::function<void(std::size_t index, std::span<float> row)> read;
 };
 
-/// Images as features: each channel shifted and scaled to mean 0 and deviation 1 over all given images, which is what
-/// published generators of instance-dependent noise are fed. `pixels` holds `count` images, channels interleaved; it is
-/// not copied and must outlive the result.
-Features pixel_features(std::span<const std::uint8_t> pixels, std::size_t count, std::size_t channels);
+/// Images as features: their bytes from 0 to 255 as they are, which is what the published generator of
+/// instance-dependent noise is fed. `pixels` holds `count` images; it is not copied and must outlive the result.
+Features pixel_features(std::span<const std::uint8_t> pixels, std::size_t count);
 
 }  // namespace regroup

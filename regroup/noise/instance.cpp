@@ -31,27 +31,28 @@ std::vector<float> random_directions(std::size_t size, std::size_t columns, int 
 }
 
 /// scores = rows * directions, for a few samples at once, so that a direction is fetched once for all of them. Each
-/// score is summed in the order of the features, so it depends neither on the other samples nor on the vector unit.
+/// score is summed in the order of the features, so it depends neither on the other samples nor on the vector unit; in
+/// double, because scores of thousands are told apart by their differences.
 void project(std::span<const float> rows, std::span<const float> directions, std::size_t columns,
-             std::span<float> scores) {
+             std::span<double> scores) {
   const std::size_t samples = scores.size() / columns;
   const std::size_t size = directions.size() / columns;
-  std::fill(scores.begin(), scores.end(), 0.0F);
+  std::fill(scores.begin(), scores.end(), 0.0);
   for (std::size_t feature = 0; feature < size; ++feature) {
     const float* const direction = &directions[feature * columns];
     for (std::size_t sample = 0; sample < samples; ++sample) {
-      const float value = rows[sample * size + feature];
-      float* const score = &scores[sample * columns];
+      const double value = rows[sample * size + feature];
+      double* const score = &scores[sample * columns];
       for (std::size_t column = 0; column < columns; ++column) score[column] += value * direction[column];
     }
   }
 }
 
 /// p = q * softmax of the scores of the other classes, p_clean = 1 - q.
-void label_probabilities(std::span<const float> scores, std::size_t clean, double q, std::span<double> p) {
+void label_probabilities(std::span<const double> scores, std::size_t clean, double q, std::span<double> p) {
   double highest = -INFINITY;
   for (std::size_t c = 0; c < scores.size(); ++c) {
-    if (c != clean) highest = std::max<double>(highest, scores[c]);
+    if (c != clean) highest = std::max(highest, scores[c]);
   }
   double sum = 0;
   for (std::size_t c = 0; c < scores.size(); ++c) {
@@ -91,7 +92,7 @@ std::vector<std::int32_t> instance_noise(std::span<const std::int32_t> labels, i
     const auto directions = random_directions(features.size, columns, clean, seed, threads);
     parallel_for(samples.size(), block, threads, [&](std::size_t begin, std::size_t end) {
       std::vector<float> rows((end - begin) * features.size);
-      std::vector<float> scores((end - begin) * columns);
+      std::vector<double> scores((end - begin) * columns);
       std::vector<double> p(columns);
       for (std::size_t i = begin; i < end; ++i) {
         features.read(samples[i], std::span(rows).subspan((i - begin) * features.size, features.size));
@@ -99,7 +100,7 @@ std::vector<std::int32_t> instance_noise(std::span<const std::int32_t> labels, i
       project(rows, directions, columns, scores);
       for (std::size_t i = begin; i < end; ++i) {
         const auto own = std::span(scores).subspan((i - begin) * columns, columns);
-        if (!std::all_of(own.begin(), own.end(), [](float score) { return std::isfinite(score); })) {
+        if (!std::all_of(own.begin(), own.end(), [](double score) { return std::isfinite(score); })) {
           throw UserError(fmt::format("sample {}: its features are too large or not finite numbers", samples[i]));
         }
         Stream stream(seed, Purpose::label_noise, 0, static_cast<std::uint32_t>(samples[i]));

@@ -23,9 +23,10 @@ double truncated_normal(Stream& stream, double mean, double deviation);
 ///   p = q * softmax over the classes but y of x W_y,  p_y = 1 - q
 ///   label ~ p
 ///
-/// With features of mean 0 and deviation 1, x W_y has a deviation of about sqrt(size), 55 for images of 32x32x3: the
-/// softmax is nearly one-hot, so an image has hardly more than one wrong class to go to. The published generators
-/// behave so, and we keep it.
+/// The published generator projects the pixels from 0 to 255 as they are, and so do we. A score x W_y has a deviation
+/// of thousands, so the softmax is nearly one-hot: an image has one wrong class to go to. All pixels are positive, so
+/// the images of a class have much in common and mostly go to the same few classes; pixels shifted to mean 0 would
+/// spread them over all, which is nearly symmetric noise.
 ///
 /// Near the ends the truncation moves the mean of q: a rate of 1 flips 0.92 of the labels. A rate of 0 is taken at its
 /// word, no label is flipped; the formula would flip 0.08 of them.

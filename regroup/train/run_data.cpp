@@ -46,8 +46,7 @@ void choose_labels(const Settings& settings, int threads, RunData& data) {
     if (!file.clean.empty()) data.clean = std::move(file.clean);
   }
   if (noise.kind != NoiseKind::none) {
-    const auto pixels = static_cast<std::size_t>(images.channels);
-    const Features features = pixel_features(images.pixels, static_cast<std::size_t>(images.count), pixels);
+    const Features features = pixel_features(images.pixels, static_cast<std::size_t>(images.count));
     data.clean = images.labels;
     data.observed = make_noisy(noise, images.labels, data.dataset.classes(), features,
                                static_cast<std::uint64_t>(settings.integer("seed")), threads)

@@ -13,11 +13,16 @@ struct CodecError {
   std::array<char, 256> text{};
 };
 
-/// Reads the header, checks nothing but that it is one.
-bool jpeg_size(std::span<const std::uint8_t> bytes, ImageSize& size, CodecError& error);
-bool png_size(std::span<const std::uint8_t> bytes, ImageSize& size, CodecError& error);
+struct ImageHeader {
+  ImageSize stored;     ///< before the image is made upright
+  int orientation = 1;  ///< of EXIF
+};
 
-/// Decodes into `pixels`, which has room for an RGB image of `size`, as the header told it.
+/// Reads the header, checks nothing but that it is one.
+bool jpeg_header(std::span<const std::uint8_t> bytes, ImageHeader& header, CodecError& error);
+bool png_header(std::span<const std::uint8_t> bytes, ImageHeader& header, CodecError& error);
+
+/// Decodes into `pixels`, which has room for an RGB image of the stored size, as the header told it.
 bool decode_jpeg(std::span<const std::uint8_t> bytes, ImageSize size, std::span<std::uint8_t> pixels,
                  CodecError& error);
 bool decode_png(std::span<const std::uint8_t> bytes, ImageSize size, std::span<std::uint8_t> pixels, CodecError& error);

@@ -7,8 +7,10 @@
 #include <cctype>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "regroup/core/error.h"
+#include "regroup/data/exif.h"
 #include "regroup/data/image_codecs.h"
 
 namespace regroup {
@@ -22,13 +24,13 @@ constexpr std::size_t max_pixels_per_byte = 10'000;
 struct Codec {
   std::string_view name;
   std::string_view signature;
-  bool (*size)(std::span<const std::uint8_t>, ImageSize&, CodecError&);
+  bool (*header)(std::span<const std::uint8_t>, ImageHeader&, CodecError&);
   bool (*decode)(std::span<const std::uint8_t>, ImageSize, std::span<std::uint8_t>, CodecError&);
 };
 
 constexpr std::array codecs{
-    Codec{"JPEG", "\xFF\xD8\xFF", jpeg_size, decode_jpeg},
-    Codec{"PNG", "\x89PNG\r\n\x1A\n", png_size, decode_png},
+    Codec{"JPEG", "\xFF\xD8\xFF", jpeg_header, decode_jpeg},
+    Codec{"PNG", "\x89PNG\r\n\x1A\n", png_header, decode_png},
 };
 
 const Codec& codec_of(std::span<const std::uint8_t> bytes, const std::string& name) {
@@ -43,15 +45,16 @@ const Codec& codec_of(std::span<const std::uint8_t> bytes, const std::string& na
   throw UserError(fmt::format("{}: damaged {} file ({}); fetch or remove it", name, codec.name, error.text.data()));
 }
 
-ImageSize image_size(std::span<const std::uint8_t> bytes, const std::string& name, const Codec& codec) {
-  ImageSize size;
+ImageHeader read_header(std::span<const std::uint8_t> bytes, const std::string& name, const Codec& codec) {
+  ImageHeader header;
   CodecError error;
-  if (!codec.size(bytes, size, error)) fail(name, codec, error);
+  if (!codec.header(bytes, header, error)) fail(name, codec, error);
+  const ImageSize size = header.stored;
   if (size.pixels() > max_image_pixels) {
     throw UserError(fmt::format("{}: {}x{} pixels; at most {} million are read, so make it smaller or remove it", name,
                                 size.width, size.height, max_image_pixels / 1'000'000));
   }
-  return size;
+  return header;
 }
 
 /// The first bytes of a file, at most `limit`, and whether these are all.
@@ -90,13 +93,15 @@ bool is_image_name(const std::filesystem::path& name) {
 }
 
 ImageSize image_size(std::span<const std::uint8_t> bytes, const std::string& name) {
-  return image_size(bytes, name, codec_of(bytes, name));
+  const ImageHeader header = read_header(bytes, name, codec_of(bytes, name));
+  return upright(header.stored, header.orientation);
 }
 
 Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name) {
   const Codec& codec = codec_of(bytes, name);
+  const ImageHeader header = read_header(bytes, name, codec);
   Image image;
-  image.size = image_size(bytes, name, codec);
+  image.size = header.stored;
   if (image.size.pixels() / max_pixels_per_byte > bytes.size()) {
     throw UserError(fmt::format("{}: damaged {} file ({} bytes cannot hold {}x{} pixels); fetch or remove it", name,
                                 codec.name, bytes.size(), image.size.width, image.size.height));
@@ -104,7 +109,7 @@ Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name)
   image.pixels.resize(image.size.pixels() * 3);
   CodecError error;
   if (!codec.decode(bytes, image.size, image.pixels, error)) fail(name, codec, error);
-  return image;
+  return upright(std::move(image), header.orientation);
 }
 
 ImageSize read_image_size(const std::filesystem::path& file) {

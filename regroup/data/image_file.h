@@ -29,13 +29,14 @@ bool is_image_name(const std::filesystem::path& name);
 /// A larger image is refused.
 inline constexpr std::size_t max_image_pixels = 100'000'000;
 
-/// The size that the header of a JPEG or PNG file tells. The start of the file is enough if the header is whole in it.
-/// `name` is for the messages. Throws UserError.
+/// The size that the header of a JPEG or PNG file tells, of the image upright. The start of the file is enough if the
+/// header is whole in it. `name` is for the messages. Throws UserError.
 ImageSize image_size(std::span<const std::uint8_t> bytes, const std::string& name);
 
 /// Decodes a JPEG or PNG file; which one is told by its first bytes. Grey, palette and CMYK images become RGB, 16 bits
-/// are rounded to 8, an alpha channel is dropped; the orientation of an EXIF header, colour profiles and gamma are
-/// ignored. An image that is damaged or cut, even if much of it could be shown, throws UserError.
+/// are rounded to 8, an alpha channel is dropped; colour profiles and gamma are ignored. The image is turned upright as
+/// EXIF says; in a PNG file, EXIF must come before the pixels, as the format demands. An image that is damaged or cut,
+/// even if much of it could be shown, throws UserError.
 Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name);
 
 /// The same from a file, which must be a regular one of at most 1 GiB.

@@ -4,6 +4,9 @@
 
 #include <jpeglib.h>
 
+#include <string_view>
+
+#include "regroup/data/exif.h"
 #include "regroup/data/image_codecs.h"
 
 namespace regroup {
@@ -11,6 +14,10 @@ namespace {
 
 // A progressive image has about ten scans; a hostile one has thousands, each over all pixels.
 constexpr int max_scans = 200;
+
+constexpr int exif_marker = JPEG_APP0 + 1;
+constexpr std::string_view exif_signature("Exif\0\0", 6);
+constexpr unsigned whole_marker = 0xFFFF;
 
 struct Decoder {
   jpeg_decompress_struct library{};
@@ -62,8 +69,19 @@ Decoder::Decoder(CodecError& reason) : error(&reason) {
 void start(Decoder& decoder, std::span<const std::uint8_t> bytes) {
   jpeg_create_decompress(&decoder.library);
   decoder.library.progress = &decoder.progress;
+  jpeg_save_markers(&decoder.library, exif_marker, whole_marker);
   jpeg_mem_src(&decoder.library, bytes.data(), bytes.size());
   jpeg_read_header(&decoder.library, TRUE);
+}
+
+/// Other data than EXIF comes under the same marker.
+int orientation_of(const jpeg_decompress_struct& library) {
+  for (auto* marker = library.marker_list; marker != nullptr; marker = marker->next) {
+    const std::string_view text(reinterpret_cast<const char*>(marker->data), marker->data_length);
+    if (text.starts_with(exif_signature))
+      return exif_orientation(std::span(marker->data, marker->data_length).subspan(exif_signature.size()));
+  }
+  return 1;
 }
 
 /// The library cannot turn the four inks into RGB. Adobe's programs write them inverted.
@@ -115,10 +133,11 @@ bool try_image(Decoder& decoder, std::span<const std::uint8_t> bytes, ImageSize 
 
 }  // namespace
 
-bool jpeg_size(std::span<const std::uint8_t> bytes, ImageSize& size, CodecError& error) {
+bool jpeg_header(std::span<const std::uint8_t> bytes, ImageHeader& header, CodecError& error) {
   Decoder decoder(error);
   if (!try_header(decoder, bytes)) return false;
-  size = {static_cast<int>(decoder.library.image_height), static_cast<int>(decoder.library.image_width)};
+  header.stored = {static_cast<int>(decoder.library.image_height), static_cast<int>(decoder.library.image_width)};
+  header.orientation = orientation_of(decoder.library);
   return true;
 }
 

@@ -1,11 +1,14 @@
 // PNG by libpng.
 #include <png.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <csetjmp>
 #include <cstring>
 #include <new>
+#include <string_view>
 
+#include "regroup/data/exif.h"
 #include "regroup/data/image_codecs.h"
 
 namespace regroup {
@@ -70,6 +73,24 @@ void decode_rows(const Decoder& decoder, ImageSize size, std::uint8_t* pixels) {
   png_read_end(decoder.library, nullptr);
 }
 
+/// Goes through the chunks (length, type, content, checksum) before the pixels. The library would do so as well, but it
+/// gives an EXIF chunk the memory that it claims, up to 2 GiB.
+int find_orientation(std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t signature = 8, frame = 12;
+  auto rest = bytes.subspan(std::min(signature, bytes.size()));
+  while (rest.size() >= frame) {
+    const std::size_t length = png_get_uint_32(rest.data());
+    const std::string_view type(reinterpret_cast<const char*>(&rest[4]), 4);
+    if (type == "IDAT" || length > rest.size() - frame) break;
+    if (type == "eXIf") {
+      const bool whole = crc32(0, &rest[4], static_cast<uInt>(4 + length)) == png_get_uint_32(&rest[8 + length]);
+      return whole ? exif_orientation(rest.subspan(8, length)) : 1;
+    }
+    rest = rest.subspan(frame + length);
+  }
+  return 1;
+}
+
 // What an error jumps out of has nothing to destroy: the decoder belongs to the caller.
 
 bool try_header(const Decoder& decoder) {
@@ -87,11 +108,12 @@ bool try_image(const Decoder& decoder, ImageSize size, std::uint8_t* pixels) {
 
 }  // namespace
 
-bool png_size(std::span<const std::uint8_t> bytes, ImageSize& size, CodecError& error) {
+bool png_header(std::span<const std::uint8_t> bytes, ImageHeader& header, CodecError& error) {
   Decoder decoder(bytes, error);
   if (!try_header(decoder)) return false;
-  size = {static_cast<int>(png_get_image_height(decoder.library, decoder.info)),
-          static_cast<int>(png_get_image_width(decoder.library, decoder.info))};
+  header.stored = {static_cast<int>(png_get_image_height(decoder.library, decoder.info)),
+                   static_cast<int>(png_get_image_width(decoder.library, decoder.info))};
+  header.orientation = find_orientation(bytes);
   return true;
 }
 

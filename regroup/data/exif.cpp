@@ -1,0 +1,77 @@
+#include "regroup/data/exif.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace regroup {
+namespace {
+
+/// Reads the numbers of a TIFF block. What lies outside it is 0, which is neither a tag nor an orientation.
+class Tiff {
+ public:
+  explicit Tiff(std::span<const std::uint8_t> bytes)
+      : bytes_(bytes), little_(number_of_byte(0) == 'I' && number_of_byte(1) == 'I') {}
+
+  bool is_one() const {
+    const bool big = number_of_byte(0) == 'M' && number_of_byte(1) == 'M';
+    return (little_ || big) && number(2, 2) == 42;
+  }
+
+  std::uint32_t number(std::size_t at, std::size_t size) const {
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < size; ++i) value = value << 8 | number_of_byte(little_ ? at + size - 1 - i : at + i);
+    return value;
+  }
+
+ private:
+  std::uint32_t number_of_byte(std::size_t at) const { return at < bytes_.size() ? bytes_[at] : 0; }
+
+  std::span<const std::uint8_t> bytes_;
+  bool little_;
+};
+
+bool lies_on_its_side(int orientation) { return orientation >= 5; }
+
+}  // namespace
+
+int exif_orientation(std::span<const std::uint8_t> bytes) {
+  constexpr std::uint32_t orientation_tag = 0x0112, short_type = 3;
+  constexpr std::size_t entry_bytes = 12;
+  const Tiff tiff(bytes);
+  if (!tiff.is_one()) return 1;
+  const std::size_t directory = tiff.number(4, 4);
+  const std::size_t entries = tiff.number(directory, 2);
+  for (std::size_t i = 0; i < entries; ++i) {
+    const std::size_t entry = directory + 2 + i * entry_bytes;
+    if (tiff.number(entry, 2) != orientation_tag || tiff.number(entry + 2, 2) != short_type) continue;
+    const auto orientation = tiff.number(entry + 8, 2);
+    return orientation >= 1 && orientation <= 8 ? static_cast<int>(orientation) : 1;
+  }
+  return 1;
+}
+
+ImageSize upright(ImageSize stored, int orientation) {
+  return lies_on_its_side(orientation) ? ImageSize{stored.width, stored.height} : stored;
+}
+
+Image upright(Image stored, int orientation) {
+  if (orientation == 1) return stored;
+  const bool bottom_first = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+  const bool right_first = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+  Image image{upright(stored.size, orientation), std::vector<std::uint8_t>(stored.pixels.size())};
+  std::uint8_t* out = image.pixels.data();
+  for (int y = 0; y < image.size.height; ++y) {
+    for (int x = 0; x < image.size.width; ++x, out += 3) {
+      int row = y, column = x;
+      if (lies_on_its_side(orientation)) std::swap(row, column);
+      if (bottom_first) row = stored.size.height - 1 - row;
+      if (right_first) column = stored.size.width - 1 - column;
+      const auto at = static_cast<std::size_t>(row) * static_cast<std::size_t>(stored.size.width) +
+                      static_cast<std::size_t>(column);
+      std::copy_n(&stored.pixels[3 * at], 3, out);
+    }
+  }
+  return image;
+}
+
+}  // namespace regroup

@@ -16,7 +16,7 @@
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
 #include "regroup/core/parallel.h"
-#include "regroup/data/image_file.h"
+#include "regroup/data/folder.h"
 #include "regroup/data/image_files.h"
 #include "regroup/train/trained_network.h"
 
@@ -35,18 +35,7 @@ struct PredictFlags {
 std::vector<ListedImage> listed(const std::vector<std::string>& inputs) {
   std::vector<ListedImage> images;
   for (const std::string& input : inputs) {
-    if (!std::filesystem::is_directory(input)) {
-      images.push_back({input});
-      continue;
-    }
-    std::vector<std::string> found;
-    std::error_code unknown;  // a link that leads nowhere is an image that cannot be read
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(input))
-      if (entry.status(unknown).type() != std::filesystem::file_type::directory && is_image_name(entry.path()))
-        found.push_back(entry.path().string());
-    if (found.empty()) throw UserError(fmt::format("{}: there are no .jpg, .jpeg or .png files in it", input));
-    std::sort(found.begin(), found.end());
-    for (const std::string& file : found) images.push_back({file});
+    for (std::string& file : list_images(input)) images.push_back({std::move(file)});
   }
   return images;
 }

@@ -33,6 +33,9 @@ struct Dataset {
   std::vector<std::string> class_names;
   ImageSet train;
   ImageSet test;
+  /// So many images at the end of `train` are the validation part of image files that have one. An index is a position
+  /// in `train`: the training images, then the validation images.
+  int validation_count = 0;
   bool mirrored_is_same = true;  ///< whether a mirrored image still shows its class: not so for digits
 
   int classes() const { return static_cast<int>(class_names.size()); }
@@ -45,13 +48,15 @@ struct LoadOptions {
   // Every member has an initialiser, so that a caller may name only those that it sets.
   std::optional<std::filesystem::path> data_dir =
       {};              ///< where the dataset lies; without it, where its package puts it
-  int image_size = 0;  ///< for image files: height and width; 0: what most images have, at most 224
+  int image_size = 0;  ///< for image files: height and width; 0: what most images have, up to max_size
+  int max_size = 224;  ///< the largest side that is chosen where no size is asked for
   BadImage on_bad_image = BadImage::refuse;
   double test_split = 0.1;  ///< for image files without a test part: the share of each class that becomes one
   std::uint64_t seed = 0;   ///< of that split
   int threads = 1;
   std::function<void(std::size_t done, std::size_t total)> progress = {};  ///< called while image files are decoded
   std::function<void(const std::string& sentence)> warn = {};              ///< called for each image that is skipped
+  std::function<void(const std::string& sentence)> tell = {};              ///< called for what was found and decided
 };
 
 struct DatasetInfo {

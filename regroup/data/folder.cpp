@@ -1,14 +1,18 @@
 #include "regroup/data/folder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "regroup/core/error.h"
 #include "regroup/data/image_file.h"
 #include "regroup/data/image_files.h"
+#include "regroup/data/text_file.h"
 
 namespace regroup {
 namespace {
@@ -17,16 +21,22 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_depth = 32;
 
-bool is_folder(const fs::path& path) {
-  std::error_code unreadable_is_none;
-  return fs::is_directory(path, unreadable_is_none);
+/// What stands behind a name. A link in a circle leads to nothing.
+fs::file_type type_of(const fs::path& path) {
+  std::error_code error;
+  const auto type = fs::status(path, error).type();
+  if (type == fs::file_type::none && error != std::errc::too_many_symbolic_link_levels)
+    throw UserError(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
+  return type;
 }
+
+bool is_folder(const fs::path& path) { return type_of(path) == fs::file_type::directory; }
 
 /// A link that leads nowhere counts as an image, a bad one: it stands for one that is missed.
 bool is_image(const fs::path& file) {
-  std::error_code no_status;
-  const auto status = fs::status(file, no_status);
-  return is_image_name(file) && (fs::is_regular_file(status) || !fs::exists(status));
+  const auto type = type_of(file);
+  return is_image_name(file) &&
+         (type == fs::file_type::regular || type == fs::file_type::not_found || type == fs::file_type::none);
 }
 
 /// The names in a folder that do not start with a dot, in the order of their bytes.
@@ -57,19 +67,24 @@ bool is_part(const fs::path& folder) {
          std::none_of(names.begin(), names.end(), [&](const auto& name) { return is_image(folder / name); });
 }
 
-/// Collects the images of one class.
+/// What is in a folder and the folders in it.
+struct Found {
+  std::vector<std::string> images;
+  std::map<std::string, std::size_t> others;  ///< how many other files there are of each ending
+};
+
 class Walk {
  public:
-  Walk(fs::path root, std::int32_t label, std::vector<ListedImage>& images)
-      : root_(std::move(root)), label_(label), images_(images) {}
+  explicit Walk(fs::path root) : root_(std::move(root)) {}
 
-  /// `place` is relative to the root.
+  /// Collects what is in `place`, a folder relative to the root, as are the images.
   void visit(const fs::path& place, std::size_t depth = 0) {
     const fs::path folder = root_ / place;
     std::error_code error;
     const fs::path real = fs::canonical(folder, error);
+    if (error) throw UserError(fmt::format("{}: cannot be read: {}", folder.string(), error.message()));
     // A link to a folder around this one would bring the images of other classes in.
-    if (error || holds_a_visited_one(real) || !seen_.insert(real).second) return;
+    if (holds_a_visited_one(real) || !seen_.insert(real).second) return;
     if (depth > max_depth)
       throw UserError(
           fmt::format("{}: folders within folders, {} deep; put the images higher", folder.string(), depth));
@@ -77,9 +92,17 @@ class Walk {
       if (is_folder(folder / name)) {
         visit(place / name, depth + 1);
       } else if (is_image(folder / name)) {
-        images_.push_back({(place / name).generic_string(), label_});
+        found_.images.push_back((place / name).generic_string());
+      } else if (type_of(folder / name) == fs::file_type::regular) {
+        const std::string ending = lowercase(fs::path(name).extension().string());
+        ++found_.others[ending.empty() ? "without ending" : ending];
       }
     }
+  }
+
+  Found found() && {
+    std::sort(found_.images.begin(), found_.images.end());
+    return std::move(found_);
   }
 
  private:
@@ -90,71 +113,153 @@ class Walk {
   }
 
   fs::path root_;
-  std::int32_t label_;
-  std::vector<ListedImage>& images_;
+  Found found_;
   std::set<fs::path> seen_;
 };
 
-std::vector<ListedImage> images_of(const fs::path& root, const fs::path& place, std::int32_t label) {
-  std::vector<ListedImage> images;
-  Walk(root, label, images).visit(place);
-  std::sort(images.begin(), images.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
-  return images;
+Found find_in(const fs::path& root, const fs::path& place) {
+  Walk walk(root);
+  walk.visit(place);
+  return std::move(walk).found();
 }
 
-void append(std::vector<ListedImage>& list, std::vector<ListedImage> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(list));
-}
-
-std::vector<ListedImage> list_train(const fs::path& root, const fs::path& part,
-                                    const std::vector<std::string>& class_names) {
-  if (class_names.size() < 2) {
-    throw UserError(fmt::format("{}: {} folders in it; give a place with a folder for each class, at least two",
-                                (part.empty() ? root : root / part).string(), class_names.size()));
-  }
-  std::vector<ListedImage> list;
-  std::int32_t label = 0;
-  for (const auto& name : class_names) {
-    auto images = images_of(root, part / name, label++);
-    if (images.empty()) {
-      throw UserError(
-          fmt::format("{}: no JPEG or PNG files in it; fill or remove this class", (root / part / name).string()));
+/// 10 .webp, 2 .txt: the most frequent first.
+std::string counted(const std::map<std::string, std::size_t>& endings) {
+  std::vector<std::pair<std::string, std::size_t>> sorted(endings.begin(), endings.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  constexpr std::size_t most_named = 5;
+  std::vector<std::string> words;
+  std::size_t rest = 0;
+  for (const auto& [ending, count] : sorted) {
+    if (words.size() < most_named) {
+      words.push_back(fmt::format("{} {}", count, ending));
+    } else {
+      rest += count;
     }
-    append(list, std::move(images));
   }
-  return list;
+  if (rest > 0) words.push_back(fmt::format("{} others", rest));
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::vector<ListedImage> list_test(const fs::path& root, const fs::path& part,
-                                   const std::vector<std::string>& class_names) {
-  std::vector<ListedImage> list;
-  for (const auto& name : folders_in(root / part)) {
-    const auto found = std::lower_bound(class_names.begin(), class_names.end(), name);
-    if (found == class_names.end() || *found != name)
-      throw UserError(fmt::format("{}: no such class among the training images; fill train/{} or remove it",
-                                  (root / part / name).string(), name));
-    append(list, images_of(root, part / name, static_cast<std::int32_t>(found - class_names.begin())));
+/// The folder of each part, "" if there is none; all are "" where the classes are not in parts.
+struct PartNames {
+  std::string train, validation, test;
+};
+
+PartNames find_parts(const fs::path& root) {
+  std::map<Part, std::vector<std::string>> found;
+  for (const auto& name : folders_in(root)) {
+    const auto part = part_called(name);
+    if (part && (part != Part::train || is_part(root / name))) found[*part].push_back(name);
   }
-  return list;
+  if (found[Part::train].empty()) return {};
+  const auto only = [&](Part part) -> std::string {
+    const auto& names = found[part];
+    if (names.size() > 1) {
+      throw UserError(fmt::format("{}: {}/ and {}/ are names of the same part; keep one of them", root.string(),
+                                  names[0], names[1]));
+    }
+    return names.empty() ? "" : names[0];
+  };
+  return {only(Part::train), only(Part::validation), only(Part::test)};
+}
+
+/// Lists the images of the classes, and counts the other files.
+class Lister {
+ public:
+  Lister(fs::path root, fs::path train) : root_(std::move(root)), train_(std::move(train)) {
+    class_names_ = folders_in(root_ / train_);
+    if (class_names_.size() < 2) {
+      throw UserError(fmt::format("{}: {} folders in it; give a place with a folder for each class, at least two",
+                                  (train_.empty() ? root_ : root_ / train_).string(), class_names_.size()));
+    }
+  }
+
+  const std::vector<std::string>& class_names() const { return class_names_; }
+  const std::map<std::string, std::size_t>& others() const { return others_; }
+
+  std::vector<ListedImage> list_train() {
+    std::vector<ListedImage> list;
+    for (std::size_t y = 0; y < class_names_.size(); ++y) {
+      const fs::path place = train_ / class_names_[y];
+      const Found found = add_class(place, y, list);
+      if (!found.images.empty()) continue;
+      const std::string folder = (root_ / place).string();
+      if (found.others.empty())
+        throw UserError(fmt::format("{}: no JPEG or PNG files in it; fill or remove this class", folder));
+      throw UserError(fmt::format("{}: it has {} but no JPEG or PNG files; convert them or remove this class", folder,
+                                  counted(found.others)));
+    }
+    return list;
+  }
+
+  /// Of the validation or the test part, which has no classes of its own.
+  std::vector<ListedImage> list_part(const std::string& part) {
+    std::vector<ListedImage> list;
+    for (const auto& name : folders_in(root_ / part)) {
+      const auto found = std::lower_bound(class_names_.begin(), class_names_.end(), name);
+      if (found == class_names_.end() || *found != name)
+        throw UserError(fmt::format("{}: no such class among the training images; fill {} or remove it",
+                                    (root_ / part / name).string(), (train_ / name).string()));
+      add_class(fs::path(part) / name, static_cast<std::size_t>(found - class_names_.begin()), list);
+    }
+    return list;
+  }
+
+ private:
+  Found add_class(const fs::path& place, std::size_t label, std::vector<ListedImage>& list) {
+    Found found = find_in(root_, place);
+    for (const auto& image : found.images) list.push_back({image, static_cast<std::int32_t>(label)});
+    for (const auto& [ending, count] : found.others) others_[ending] += count;
+    return found;
+  }
+
+  fs::path root_, train_;
+  std::vector<std::string> class_names_;
+  std::map<std::string, std::size_t> others_;
+};
+
+void tell_what_was_found(const fs::path& root, const Lister& lister, const PartNames& parts, const ListedImages& images,
+                         const LoadOptions& options) {
+  if (!options.tell) return;
+  std::string sentence = fmt::format("{}: {} classes; ", root.string(), lister.class_names().size());
+  if (!parts.train.empty()) sentence += parts.train + "/ ";
+  sentence += fmt::format("{} images", images.train.size());
+  if (!parts.validation.empty()) sentence += fmt::format(", {}/ {}", parts.validation, images.validation.size());
+  if (!parts.test.empty()) sentence += fmt::format(", {}/ {}", parts.test, images.test.size());
+  options.tell(sentence);
+  std::size_t others = 0;
+  for (const auto& [ending, count] : lister.others()) others += count;
+  if (others > 0) {
+    options.tell(fmt::format("{} no JPEG or PNG and left out: {}",
+                             others == 1 ? "1 file is" : fmt::format("{} files are", others),
+                             counted(lister.others())));
+  }
 }
 
 }  // namespace
 
+std::vector<std::string> list_images(const fs::path& path) {
+  if (!is_folder(path)) return {path.string()};
+  std::vector<std::string> files = find_in(path, "").images;
+  if (files.empty()) throw UserError(fmt::format("{}: no JPEG or PNG files in it", path.string()));
+  for (auto& file : files) file = (path / file).string();
+  return files;
+}
+
 Dataset load_folder(const fs::path& folder, const DatasetInfo& info, const LoadOptions& options) {
   if (!is_folder(folder)) throw UserError(fmt::format("{}: no such folder; {}", folder.string(), info.advice));
+  const PartNames parts = find_parts(folder);
+  Lister lister(folder, parts.train);
+  ListedImages images;
+  images.train = lister.list_train();
+  if (!parts.validation.empty()) images.validation = lister.list_part(parts.validation);
+  if (!parts.test.empty()) images.test = lister.list_part(parts.test);
+  tell_what_was_found(folder, lister, parts, images, options);
   Dataset dataset;
   dataset.name = info.name;
-  const bool parts = is_part(folder / "train");
-  const fs::path train = parts ? "train" : "";
-  dataset.class_names = folders_in(folder / train);
-  ListedImages images;
-  images.train = list_train(folder, train, dataset.class_names);
-  const char* test = is_folder(folder / "test") ? "test" : "val";
-  if (parts && is_folder(folder / test)) {
-    images.test = list_test(folder, test, dataset.class_names);
-  } else {
-    split_off_test(images, dataset.classes(), options);
-  }
+  dataset.class_names = lister.class_names();
+  if (parts.test.empty()) split_off_test(images, dataset.classes(), options);
   load_image_files(folder, std::move(images), options, dataset);
   return dataset;
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "regroup/core/error.h"
 #include "regroup/data/exif.h"
 #include "regroup/data/image_codecs.h"
+#include "regroup/data/text_file.h"
 
 namespace regroup {
 namespace {
@@ -87,8 +87,7 @@ FileStart read_start(const std::filesystem::path& file, std::uintmax_t limit) {
 }  // namespace
 
 bool is_image_name(const std::filesystem::path& name) {
-  std::string ending = name.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string ending = lowercase(name.extension().string());
   return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
 }
 

@@ -1,9 +1,12 @@
 #include "regroup/data/image_files.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -13,14 +16,19 @@
 #include "regroup/core/parallel.h"
 #include "regroup/data/resize.h"
 #include "regroup/data/split.h"
+#include "regroup/data/text_file.h"
 
 namespace regroup {
 namespace {
 
 constexpr int min_side = 28;
-constexpr int max_side = 224;
 constexpr int max_asked_side = 4096;
 constexpr std::size_t grain = 16;  // images between two calls of `progress`
+constexpr int few_images = 10;
+
+void tell(const LoadOptions& options, const std::string& sentence) {
+  if (options.tell) options.tell(sentence);
+}
 
 /// Calls read(i) for each of `count` images on several threads. Returns what is wrong with each, "" if nothing is;
 /// where bad images are refused, the first one is thrown.
@@ -66,7 +74,7 @@ std::size_t keep_good(std::span<const std::string> problems,
 /// All sizes by their headers; images without a whole header are taken off.
 std::vector<ImageSize> read_sizes(const std::filesystem::path& root, ListedImages& images, const LoadOptions& options) {
   std::vector<ImageSize> all;
-  for (auto* list : {&images.train, &images.test}) {
+  for (auto* list : {&images.train, &images.validation, &images.test}) {
     std::vector<ImageSize> sizes(list->size());
     const auto problems = read_each(list->size(), options, {},
                                     [&](std::size_t i) { sizes[i] = read_image_size(root / (*list)[i].path); });
@@ -80,9 +88,38 @@ std::vector<ImageSize> read_sizes(const std::filesystem::path& root, ListedImage
   return all;
 }
 
-void refuse_too_much(const std::filesystem::path& root, std::size_t images, ImageSize size) {
+/// The most common size, of several the largest; nothing if there are none.
+ImageSize most_common(std::span<const ImageSize> sizes) {
+  std::map<std::tuple<std::size_t, int, int>, std::size_t> counts;
+  for (const ImageSize size : sizes) ++counts[{size.pixels(), size.height, size.width}];
+  const auto best = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second, a.first) < std::tie(b.second, b.first);
+  });
+  if (best == counts.end()) return {};
+  return {std::get<1>(best->first), std::get<2>(best->first)};
+}
+
+/// The size that all images get, and why.
+ImageSize settle_size(std::span<const ImageSize> sizes, const LoadOptions& options) {
+  if (options.image_size > 0) return {options.image_size, options.image_size};
+  const ImageSize size = choose_size(sizes, options.max_size), common = most_common(sizes);
+  if (sizes.empty()) return size;
+  std::string reason = fmt::format("the most common size of the files is {}x{}", common.width, common.height);
+  if (std::max(common.height, common.width) > options.max_size) {
+    reason += fmt::format(", and the network is made for at most {}", options.max_size);
+  } else if (size != common) {
+    reason += fmt::format(", and a side has at least {}", min_side);
+  }
+  tell(options, fmt::format("images become {}x{}: {} (--image-size changes it)", size.width, size.height, reason));
+  return size;
+}
+
+void refuse_too_much(const std::filesystem::path& root, std::size_t images, ImageSize size,
+                     const LoadOptions& options) {
   const auto memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   const auto needed = static_cast<double>(images) * static_cast<double>(size.pixels()) * 3;
+  tell(options, fmt::format("{} images of {}x{} need {:.0f} MB of memory", images, size.width, size.height,
+                            std::ceil(needed / 1e6)));
   if (memory <= 0 || needed <= memory) return;
   throw UserError(
       fmt::format("{}: {} images of {}x{} need {:.0f} GB of memory and there are {:.0f}; give a smaller "
@@ -124,7 +161,33 @@ void remove_bad(ImageSet& set, std::span<const std::string> problems) {
   if (!set.clean.empty()) set.clean.resize(kept);
 }
 
+/// All in one sentence, however many there are.
+void tell_small_classes(const Dataset& dataset, const LoadOptions& options) {
+  if (dataset.class_names.empty()) return;
+  std::vector<int> counts(dataset.class_names.size());
+  for (int i = 0; i < dataset.train.count - dataset.validation_count; ++i)
+    ++counts[static_cast<std::size_t>(dataset.train.labels[static_cast<std::size_t>(i)])];
+  std::vector<std::string> small;
+  for (std::size_t y = 0; y < counts.size(); ++y) {
+    if (counts[y] < few_images) small.push_back(fmt::format("{} ({})", dataset.class_names[y], counts[y]));
+  }
+  if (small.empty()) return;
+  constexpr std::size_t most_named = 20;
+  const std::size_t more = small.size() - std::min(small.size(), most_named);
+  small.resize(small.size() - more);
+  if (more > 0) small.push_back(fmt::format("{} more", more));
+  tell(options, fmt::format("classes with fewer than {} training images: {}", few_images, fmt::join(small, ", ")));
+}
+
 }  // namespace
+
+std::optional<Part> part_called(std::string_view name) {
+  const std::string word = lowercase(name);
+  if (word == "train" || word == "training") return Part::train;
+  if (word == "val" || word == "valid" || word == "validation" || word == "dev") return Part::validation;
+  if (word == "test" || word == "testing") return Part::test;
+  return std::nullopt;
+}
 
 void split_off_test(ListedImages& images, int classes, const LoadOptions& options) {
   if (!(options.test_split >= 0 && options.test_split < 1))
@@ -138,18 +201,15 @@ void split_off_test(ListedImages& images, int classes, const LoadOptions& option
   for (const auto i : split.train) train.push_back(std::move(images.train[i]));
   for (const auto i : split.validation) images.test.push_back(std::move(images.train[i]));
   images.train = std::move(train);
+  if (images.test.empty()) return tell(options, "no test part, and no images become one (--test-split)");
+  tell(options, fmt::format("no test part: {:.4g} % of each class ({} images) become the test images (--test-split)",
+                            100 * options.test_split, images.test.size()));
 }
 
-ImageSize choose_size(std::span<const ImageSize> sizes) {
-  std::map<std::tuple<std::size_t, int, int>, std::size_t> counts;
-  for (const ImageSize size : sizes) ++counts[{size.pixels(), size.height, size.width}];
-  const auto best = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.second, a.first) < std::tie(b.second, b.first);
-  });
-  if (best == counts.end()) return {max_side, max_side};
-  const auto [pixels, height, width] = best->first;
-  if (std::max(height, width) > max_side) return {max_side, max_side};
-  return {std::max(height, min_side), std::max(width, min_side)};
+ImageSize choose_size(std::span<const ImageSize> sizes, int max_side) {
+  const ImageSize common = most_common(sizes);
+  if (sizes.empty() || std::max(common.height, common.width) > max_side) return {max_side, max_side};
+  return {std::max(common.height, min_side), std::max(common.width, min_side)};
 }
 
 void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,
@@ -161,9 +221,11 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
         fmt::format("the image size is {}; give one from 1 to {}, or 0 for that of the images", side, max_asked_side));
   }
   const auto sizes = read_sizes(root, images, options);
-  const ImageSize size = side == 0 ? choose_size(sizes) : ImageSize{side, side};
-  refuse_too_much(root, sizes.size(), size);
+  const ImageSize size = settle_size(sizes, options);
+  refuse_too_much(root, sizes.size(), size, options);
 
+  const std::size_t validation_count = images.validation.size();
+  std::move(images.validation.begin(), images.validation.end(), std::back_inserter(images.train));
   dataset.train = make_set(images.train, size);
   dataset.test = make_set(images.test, size);
   const std::size_t train_count = images.train.size();
@@ -178,10 +240,13 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
     const std::size_t at = is_train ? i : i - train_count;
     resize_to_cover(read_image(root / set.paths[at]), size, std::span(set.pixels).subspan(at * bytes, bytes));
   });
-  remove_bad(dataset.train, std::span(problems).first(train_count));
+  const auto train_problems = std::span(problems).first(train_count);
+  dataset.validation_count = static_cast<int>(std::ranges::count(train_problems.last(validation_count), ""));
+  remove_bad(dataset.train, train_problems);
   remove_bad(dataset.test, std::span(problems).subspan(train_count));
-  if (wants_training && dataset.train.count == 0)
+  if (wants_training && dataset.train.count == dataset.validation_count)
     throw UserError(fmt::format("{}: no training image could be read; is it the right place?", root.string()));
+  tell_small_classes(dataset, options);
 }
 
 }  // namespace regroup

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "regroup/data/dataset.h"
@@ -18,23 +20,36 @@ struct ListedImage {
   std::int32_t clean = -1;  ///< the true label; -1: unknown
 };
 
+enum class Part { train, validation, test };
+
+/// The part that a folder or a CSV file calls so, in any case: train, training; val, valid, validation, dev; test,
+/// testing.
+std::optional<Part> part_called(std::string_view name);
+
 struct ListedImages {
   std::vector<ListedImage> train;
+  std::vector<ListedImage> validation;
   std::vector<ListedImage> test;
+
+  std::vector<ListedImage>& of(Part part) {
+    return part == Part::train ? train : part == Part::validation ? validation : test;
+  }
 };
 
-/// Moves the share options.test_split of each label from the training images to the test images.
+/// For data without a test part: moves the share options.test_split of each label from the training images to the test
+/// images, and tells it.
 void split_off_test(ListedImages& images, int classes, const LoadOptions& options);
 
 /// Reads the image files, whose paths are relative to `root`, and makes all images RGB of one size: the header of each
 /// file first, then, once the size is settled, one image after the other into its place. Only as many files are
-/// held in memory as there are threads. Fills train and test of the dataset;
-/// that there are training images, but none can be read, is an error.
+/// held in memory as there are threads. Fills train, with the validation images at its end, and test of the dataset;
+/// that there are training images, but none can be read, is an error. Classes with few images are told if the dataset
+/// has its class names already.
 void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,
                       Dataset& dataset);
 
 /// The size that images of these sizes get if none is asked for: the most common one (of several the largest), each
-/// side at least 28; 224x224 if that has a side above 224.
-ImageSize choose_size(std::span<const ImageSize> sizes);
+/// side at least 28; a square of `max_side` if that has a larger side.
+ImageSize choose_size(std::span<const ImageSize> sizes, int max_side);
 
 }  // namespace regroup

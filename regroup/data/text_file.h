@@ -22,6 +22,9 @@ std::vector<std::string_view> lines(std::string_view text);
 /// Without blanks and tabs (and \r) at both ends.
 std::string_view trimmed(std::string_view text);
 
+/// With small letters a to z in place of capitals.
+std::string lowercase(std::string_view text);
+
 /// The number, if the text is a whole number in decimal digits, maybe with a minus, and nothing else.
 std::optional<std::int64_t> whole_number(std::string_view text);
 

@@ -1,6 +1,7 @@
 #include "regroup/data/folder.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -29,7 +30,7 @@ std::string error_of(const TemporaryFolder& folder) {
 TEST(Folder, TrainAndTestHaveAFolderAClass) {
   const TemporaryFolder folder;
   for (const char* name : {"train/cat/b.png", "train/cat/a.JPEG", "train/Zebra/1.jpg", "train/ant/x.Png",
-                           "test/cat/1.png", "test/ant/2.png", "val/other/1.png"})
+                           "test/cat/1.png", "test/ant/2.png"})
     add_image(folder, name);
   const auto dataset = load(folder);
   EXPECT_EQ(dataset.name, "folder");
@@ -44,10 +45,49 @@ TEST(Folder, TrainAndTestHaveAFolderAClass) {
   EXPECT_TRUE(dataset.mirrored_is_same);
 }
 
-TEST(Folder, ValStandsForAMissingTest) {
+TEST(Folder, TheValidationPartComesBehindTheTrainingImages) {
+  for (const std::string name : {"val", "Valid", "VALIDATION", "dev"}) {
+    const TemporaryFolder folder;
+    for (const char* file : {"Training/b/1.png", "Training/a/1.png", "Testing/a/3.png"}) add_image(folder, file);
+    add_image(folder, name + "/b/2.png");
+    Names told;
+    const auto dataset = load(folder, {.tell = [&](const auto& sentence) { told.push_back(sentence); }});
+    EXPECT_EQ(dataset.train.paths, (Names{"Training/a/1.png", "Training/b/1.png", name + "/b/2.png"}));
+    EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{0, 1, 1}));
+    EXPECT_EQ(dataset.validation_count, 1);
+    EXPECT_EQ(dataset.test.paths, Names{"Testing/a/3.png"});
+    EXPECT_EQ(told, (Names{folder.path().string() + ": 2 classes; Training/ 2 images, " + name + "/ 1, Testing/ 1",
+                           "4 images of 2x2 need 1 MB of memory",
+                           "classes with fewer than 10 training images: a (1), b (1)"}));
+  }
+}
+
+TEST(Folder, WithoutATestPartOneIsSplitOffEvenIfThereIsAValidationPart) {
   const TemporaryFolder folder;
-  for (const char* name : {"train/a/1.png", "train/b/1.png", "val/b/2.png"}) add_image(folder, name);
-  EXPECT_EQ(load(folder).test.paths, Names{"val/b/2.png"});
+  for (int i = 0; i < 40; ++i) add_image(folder, (i < 20 ? "train/a/" : "train/b/") + std::to_string(i) + ".png");
+  add_image(folder, "val/a/1.png");
+  Names told;
+  const auto dataset =
+      load(folder, {.test_split = 0.1, .tell = [&](const auto& sentence) { told.push_back(sentence); }});
+  EXPECT_EQ(dataset.train.count, 37);
+  EXPECT_EQ(dataset.validation_count, 1);
+  EXPECT_EQ(dataset.train.paths.back(), "val/a/1.png");
+  EXPECT_EQ(dataset.test.count, 4);
+  EXPECT_EQ(told, (Names{folder.path().string() + ": 2 classes; train/ 40 images, val/ 1",
+                         "no test part: 10 % of each class (4 images) become the test images (--test-split)",
+                         "41 images of 2x2 need 1 MB of memory"}));
+  told.clear();
+  EXPECT_EQ(load(folder, {.test_split = 0, .tell = [&](const auto& sentence) { told.push_back(sentence); }}).test.count,
+            0);
+  EXPECT_EQ(told[1], "no test part, and no images become one (--test-split)");
+}
+
+TEST(Folder, APartHasOneFolder) {
+  const TemporaryFolder folder;
+  for (const char* name : {"train/a/1.png", "train/b/1.png", "Val/b/2.png", "validation/b/2.png"})
+    add_image(folder, name);
+  EXPECT_EQ(error_of(folder),
+            folder.path().string() + ": Val/ and validation/ are names of the same part; keep one of them");
 }
 
 TEST(Folder, WithoutATestPartAShareOfEachClassBecomesOne) {
@@ -73,13 +113,17 @@ TEST(Folder, AClassMayBeCalledTrain) {
   EXPECT_EQ(load(folder).class_names, (Names{"ship", "test", "train"}));
 }
 
-TEST(Folder, OtherFilesAndHiddenOnesAreIgnored) {
+TEST(Folder, OtherFilesAreCountedAndHiddenOnesAreIgnored) {
   const TemporaryFolder folder;
   for (const char* name : {"a/1.png", "b/1.png", "a/.2.png", ".git/1.png", "a/.thumbs/1.png"}) add_image(folder, name);
   folder.write("a/notes.txt", std::string("notes"));
+  for (const char* name : {"a/x/1.webp", "b/2.WebP", "b/.3.webp", "b/Makefile"}) folder.write(name, std::string("?"));
   folder.write("readme.png", std::string("not in a class"));
-  const auto dataset = load(folder, {.test_split = 0});
+  Names told;
+  const auto dataset = load(folder, {.test_split = 0, .tell = [&](const auto& sentence) { told.push_back(sentence); }});
   EXPECT_EQ(dataset.train.paths, (Names{"a/1.png", "b/1.png"}));
+  EXPECT_EQ(told[0], folder.path().string() + ": 2 classes; 2 images");
+  EXPECT_EQ(told[1], "4 files are no JPEG or PNG and left out: 2 .webp, 1 .txt, 1 without ending");
 }
 
 TEST(Folder, FurtherFoldersBelongToTheClass) {
@@ -123,9 +167,12 @@ TEST(Folder, ATestClassMustBeATrainingClass) {
 TEST(Folder, AClassWithoutImagesIsAnError) {
   const TemporaryFolder folder;
   for (const char* name : {"a/1.png", "b/1.png"}) add_image(folder, name);
-  folder.write("c/notes.txt", std::string("no image"));
+  fs::create_directory(folder.path() / "c");
+  const std::string place = (folder.path() / "c").string();
+  EXPECT_EQ(error_of(folder), place + ": no JPEG or PNG files in it; fill or remove this class");
+  for (const char* name : {"c/1.webp", "c/2.webp", "c/notes.txt"}) folder.write(name, std::string("no image"));
   EXPECT_EQ(error_of(folder),
-            (folder.path() / "c").string() + ": no JPEG or PNG files in it; fill or remove this class");
+            place + ": it has 2 .webp, 1 .txt but no JPEG or PNG files; convert them or remove this class");
 }
 
 TEST(Folder, AtLeastTwoClassesAreNeeded) {
@@ -135,6 +182,58 @@ TEST(Folder, AtLeastTwoClassesAreNeeded) {
   EXPECT_EQ(error_of(folder), place + ": 0 folders in it; give a place with a folder for each class, at least two");
   add_image(folder, "a/1.png");
   EXPECT_EQ(error_of(folder), place + ": 1 folders in it; give a place with a folder for each class, at least two");
+}
+
+TEST(Folder, NamesNeedNotBeUtf8) {
+  const TemporaryFolder folder;
+  for (const char* name : {"\xE9t\xE9/\xFF.png", "hiver/1.png"}) add_image(folder, name);
+  const auto dataset = load(folder, {.test_split = 0});
+  EXPECT_EQ(dataset.class_names, (Names{"hiver", "\xE9t\xE9"}));
+  EXPECT_EQ(dataset.train.paths, (Names{"hiver/1.png", "\xE9t\xE9/\xFF.png"}));
+}
+
+TEST(Folder, APlaceThatCannotBeReadIsTheUsersMistake) {
+  const std::string name(300, 'x');
+  EXPECT_EQ(user_error([&] { load_dataset("folder:" + name); }), name + ": cannot be read: File name too long");
+  const auto deep = [] {
+    std::string path = "x";
+    for (int i = 0; i < 3000; ++i) path += "/x";
+    return path;
+  }();
+  EXPECT_EQ(user_error([&] { load_dataset("folder:" + deep); }), deep + ": cannot be read: File name too long");
+  EXPECT_EQ(user_error([&] { list_images(name); }), name + ": cannot be read: File name too long");
+  const TemporaryFolder folder;
+  fs::create_directory_symlink("circle", folder.path() / "circle");
+  const std::string circle = (folder.path() / "circle").string();
+  EXPECT_EQ(user_error([&] { load_dataset("folder:" + circle); }), circle + ": no such folder; give folder:PATH");
+  EXPECT_EQ(user_error([&] { load_dataset("csv:" + name); }),
+            name + ": cannot be opened; does it exist, and may it be read?");
+  EXPECT_EQ(user_error([&] { load_dataset("csv:" + circle); }),
+            circle + ": cannot be opened; does it exist, and may it be read?");
+}
+
+TEST(Folder, AFolderWithoutPermissionIsTheUsersMistake) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  const TemporaryFolder folder;
+  for (const char* name : {"a/1.png", "b/1.png", "b/closed/1.png"}) add_image(folder, name);
+  const auto closed = folder.path() / "b/closed";
+  fs::permissions(closed, fs::perms::none);
+  EXPECT_EQ(error_of(folder), closed.string() + ": cannot be read: Permission denied");
+  EXPECT_EQ(user_error([&] { list_images(folder.path()); }), closed.string() + ": cannot be read: Permission denied");
+  fs::permissions(closed, fs::perms::owner_all);
+}
+
+TEST(ListImages, GoesThroughFoldersInTheOrderOfTheNames) {
+  const TemporaryFolder folder;
+  for (const char* name : {"b/2.JPG", "b/1.png", "a.jpeg", ".hidden.png", "b/notes.txt"}) add_image(folder, name);
+  fs::create_directory_symlink(folder.path(), folder.path() / "b/around");
+  fs::create_directory_symlink("circle", folder.path() / "circle");
+  const auto file = [&](const char* name) { return (folder.path() / name).string(); };
+  EXPECT_EQ(list_images(folder.path()), (Names{file("a.jpeg"), file("b/1.png"), file("b/2.JPG")}));
+  // Whether a file is there is found when it is opened.
+  EXPECT_EQ(list_images(file("none.png")), Names{file("none.png")});
+  fs::create_directory(folder.path() / "empty");
+  EXPECT_EQ(user_error([&] { list_images(file("empty")); }), file("empty") + ": no JPEG or PNG files in it");
 }
 
 }  // namespace

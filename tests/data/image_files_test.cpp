@@ -12,11 +12,13 @@ namespace {
 
 TEST(ChooseSize, TakesTheMostCommonSizeWithinBounds) {
   const ImageSize small{20, 40}, square{64, 64}, large{64, 225};
-  EXPECT_EQ(choose_size(std::vector{square, small, square}), square);
-  EXPECT_EQ(choose_size(std::vector{small, small, square}), (ImageSize{28, 40}));
-  EXPECT_EQ(choose_size(std::vector{large, large, square}), (ImageSize{224, 224}));
-  EXPECT_EQ(choose_size(std::vector{small, square}), square);  // of two that are as common, the larger one
-  EXPECT_EQ(choose_size({}), (ImageSize{224, 224}));
+  EXPECT_EQ(choose_size(std::vector{square, small, square}, 224), square);
+  EXPECT_EQ(choose_size(std::vector{small, small, square}, 224), (ImageSize{28, 40}));
+  EXPECT_EQ(choose_size(std::vector{large, large, square}, 224), (ImageSize{224, 224}));
+  EXPECT_EQ(choose_size(std::vector{large, large, square}, 225), large);
+  EXPECT_EQ(choose_size(std::vector{square}, 63), (ImageSize{63, 63}));
+  EXPECT_EQ(choose_size(std::vector{small, square}, 224), square);  // of two that are as common, the larger one
+  EXPECT_EQ(choose_size({}, 96), (ImageSize{96, 96}));
 }
 
 /// Six training images of 30x30 and two test images, one of them larger; `bad` files have a name and no image.
@@ -78,6 +80,46 @@ TEST_F(ImageFiles, TheSizeCanBeAskedFor) {
             "the image size is -1; give one from 1 to 4096, or 0 for that of the images");
   EXPECT_EQ(user_error([&] { load({.image_size = 5000}); }),
             "the image size is 5000; give one from 1 to 4096, or 0 for that of the images");
+}
+
+TEST_F(ImageFiles, TheSizeAndTheMemoryAreToldBeforeTheImagesAreDecoded) {
+  std::vector<std::string> told;
+  LoadOptions options;
+  options.tell = [&](const std::string& sentence) { told.push_back(sentence); };
+  options.progress = [&](std::size_t, std::size_t) { EXPECT_EQ(told.size(), 2U); };
+  const auto first = [&] {
+    told.clear();
+    load(options);
+    return told[0];
+  };
+  EXPECT_EQ(first(), "images become 30x30: the most common size of the files is 30x30 (--image-size changes it)");
+  EXPECT_EQ(told[1], "8 images of 30x30 need 1 MB of memory");
+  options.max_size = 29;
+  EXPECT_EQ(first(),
+            "images become 29x29: the most common size of the files is 30x30, and the network is made for at "
+            "most 29 (--image-size changes it)");
+  options.max_size = 224;
+  list.test.clear();
+  for (int i = 8; i < 20; ++i) add(list.test, i, {12, 300 - 100});
+  EXPECT_EQ(first(),
+            "images become 200x28: the most common size of the files is 200x12, and a side has at least 28 "
+            "(--image-size changes it)");
+}
+
+TEST_F(ImageFiles, BadValidationImagesAreTakenOffTheValidationPart) {
+  list.validation = {list.train[3], list.train[4], list.train[5]};
+  list.train.resize(3);
+  folder.write("1.png", std::string("no image"));
+  folder.write("3.png", std::string("no image"));
+  const auto good = png_bytes(random_image({30, 30}, 1));
+  folder.write("5.png", first_bytes(good, good.size() - 30));
+  const auto dataset = load({.on_bad_image = BadImage::skip});
+  EXPECT_EQ(dataset.train.paths, (std::vector<std::string>{"0.png", "2.png", "4.png"}));
+  EXPECT_EQ(values(dataset.train), (Bytes{0, 20, 40}));
+  EXPECT_EQ(dataset.validation_count, 1);
+  for (const char* name : {"0.png", "2.png"}) folder.write(name, std::string("no image"));
+  EXPECT_EQ(user_error([&] { load({.on_bad_image = BadImage::skip}); }),
+            folder.path().string() + ": no training image could be read; is it the right place?");
 }
 
 TEST_F(ImageFiles, ABadImageIsRefusedByItsPath) {

@@ -1,4 +1,4 @@
-// Any text is a list of images, of labels or of trusted indexes, or a UserError.
+// Any text is a list of images, of labels or of trusted images, or a UserError.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -11,8 +11,16 @@
 
 namespace {
 
-const std::vector<std::string> names{"cat", "dog", "2"};
-constexpr std::size_t images = 4;
+regroup::Dataset make_dataset() {
+  regroup::Dataset dataset;
+  dataset.class_names = {"cat", "dog", "2"};
+  dataset.train.labels = {0, 1, 2, 0};
+  dataset.train.paths = {"a.png", "b/c.png", "d, e.png", "f.png"};
+  return dataset;
+}
+
+const regroup::Dataset dataset = make_dataset();
+const std::size_t images = dataset.train.labels.size();
 
 void check_range(const std::vector<std::int32_t>& labels, std::int32_t first, std::size_t classes) {
   for (const auto label : labels) {
@@ -21,21 +29,21 @@ void check_range(const std::vector<std::int32_t>& labels, std::int32_t first, st
 }
 
 void read_labels(std::string_view text) {
-  const auto file = regroup::parse_labels(text, "fuzz", images, names);
+  const auto file = regroup::parse_labels(text, "fuzz", dataset);
   if (file.labels.size() != images || (!file.clean.empty() && file.clean.size() != images)) std::abort();
-  check_range(file.labels, 0, names.size());
-  check_range(file.clean, -1, names.size());
+  check_range(file.labels, 0, dataset.class_names.size());
+  check_range(file.clean, -1, dataset.class_names.size());
 }
 
 void read_trusted(std::string_view text) {
-  for (const auto index : regroup::parse_trusted(text, "fuzz", images)) {
+  for (const auto index : regroup::parse_trusted(text, "fuzz", dataset)) {
     if (index >= images) std::abort();
   }
 }
 
 void read_manifest(std::string_view text) {
   const auto manifest = regroup::parse_manifest(text, "fuzz");
-  for (const auto* list : {&manifest.images.train, &manifest.images.test}) {
+  for (const auto* list : {&manifest.images.train, &manifest.images.validation, &manifest.images.test}) {
     for (const auto& image : *list) {
       check_range({image.label}, 0, manifest.class_names.size());
       check_range({image.clean}, -1, manifest.class_names.size());

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "regroup/core/error.h"
@@ -66,22 +67,38 @@ void CsvReader::take_quoted() {
   rest_.remove_prefix(end);
 }
 
+std::string column_name(std::string_view field) {
+  constexpr std::array<std::string_view, 5> paths{"image", "file", "filename", "file_name", "filepath"};
+  std::string name = lowercase(trimmed(field));
+  return std::find(paths.begin(), paths.end(), name) == paths.end() ? name : "path";
+}
+
 std::vector<std::optional<std::size_t>> find_columns(const CsvReader& header, std::span<const std::string_view> known,
-                                                     std::size_t required) {
+                                                     std::size_t required, const Tell& tell) {
   std::vector<std::optional<std::size_t>> columns(known.size());
-  for (std::size_t at = 0; at < header.fields().size(); ++at) {
-    const std::string& field = header.fields()[at];
-    const auto found = static_cast<std::size_t>(std::find(known.begin(), known.end(), field) - known.begin());
-    if (found == known.size())
-      header.fail(fmt::format("unknown column '{}'; known: {}", shown(field), fmt::join(known, ", ")));
-    if (columns[found]) header.fail(fmt::format("two columns are called '{}'", field));
-    columns[found] = at;
+  std::vector<std::string_view> further;
+  const auto& fields = header.fields();
+  for (std::size_t at = 0; at < fields.size(); ++at) {
+    const auto name = column_name(fields[at]);
+    const auto found = static_cast<std::size_t>(std::find(known.begin(), known.end(), name) - known.begin());
+    if (found == known.size()) {
+      further.push_back(fields[at]);
+    } else if (columns[found]) {
+      header.fail(fmt::format("the columns '{}' and '{}' both mean {}; leave one out", fields[*columns[found]],
+                              fields[at], name));
+    } else {
+      columns[found] = at;
+    }
   }
   for (std::size_t i = 0; i < required; ++i) {
-    if (!columns[i])
-      header.fail(fmt::format("no column '{}'; give a first line that names the columns: {}", known[i],
-                              fmt::join(known, ", ")));
+    if (!columns[i]) {
+      header.fail(fmt::format("no column '{}' in '{}'; the first line has to name the columns: {}", known[i],
+                              shown(fmt::format("{}", fmt::join(fields, ","))), fmt::join(known, ", ")));
+    }
   }
+  if (tell && !further.empty())
+    tell(fmt::format("{}: columns that are not used: {}", header.name(),
+                     shown(fmt::format("{}", fmt::join(further, ", ")))));
   return columns;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,6 +9,9 @@
 #include <vector>
 
 namespace regroup {
+
+/// Takes a sentence about what was found.
+using Tell = std::function<void(const std::string& sentence)>;
 
 /// Goes through the records of a CSV text (RFC 4180): fields between commas, which may stand in double quotes and then
 /// hold commas, line ends and doubled quotes. Blanks around a field without quotes do not belong to it. Lines end in
@@ -41,9 +45,13 @@ class CsvReader {
   std::size_t next_line_ = 1;
 };
 
-/// Where each of the `known` columns stands, by the header line that the reader is at. A column that is unknown,
-/// missing (the first `required` of them must be there) or there twice is an error.
+/// The name of a column as we write it: without blanks around it, in small letters, `path` for image, file, filename,
+/// file_name and filepath.
+std::string column_name(std::string_view field);
+
+/// Where each of the `known` columns stands, by the header line that the reader is at. A column that is missing (the
+/// first `required` of them must be there) or there twice is an error; further columns are told in one sentence.
 std::vector<std::optional<std::size_t>> find_columns(const CsvReader& header, std::span<const std::string_view> known,
-                                                     std::size_t required);
+                                                     std::size_t required, const Tell& tell);
 
 }  // namespace regroup

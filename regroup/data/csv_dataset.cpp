@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "regroup/core/error.h"
-#include "regroup/data/csv.h"
 #include "regroup/data/text_file.h"
 
 namespace regroup {
@@ -21,12 +20,12 @@ constexpr std::array<std::string_view, 4> column_names{"path", "label", "clean",
 struct Row {
   std::size_t line;
   std::string path, label, clean;
-  bool is_test;
+  Part part;
 };
 
-std::vector<Row> read_rows(CsvReader& reader) {
+std::vector<Row> read_rows(CsvReader& reader, const Tell& tell) {
   if (!reader.next()) throw UserError(fmt::format("{}: the file is empty; give lines of path,label", reader.name()));
-  const auto columns = find_columns(reader, column_names, 2);
+  const auto columns = find_columns(reader, column_names, 2, tell);
   const std::size_t count = reader.fields().size();
   std::vector<Row> rows;
   while (reader.next()) {
@@ -34,11 +33,11 @@ std::vector<Row> read_rows(CsvReader& reader) {
     const auto field = [&](std::size_t column) {
       return columns[column] ? reader.fields()[*columns[column]] : std::string();
     };
-    Row row{reader.line(), field(0), field(1), field(2), field(3) == "test"};
+    const auto part = columns[3] ? part_called(field(3)) : Part::train;
+    if (!part) reader.fail(fmt::format("the split is '{}'; give train, val or test", shown(field(3))));
+    Row row{reader.line(), field(0), field(1), field(2), *part};
     if (row.path.empty()) reader.fail("the path is empty");
     if (row.label.empty()) reader.fail("the label is empty");
-    if (columns[3] && !row.is_test && field(3) != "train")
-      reader.fail(fmt::format("the split is '{}'; give train or test", shown(field(3))));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -48,7 +47,7 @@ std::vector<Row> read_rows(CsvReader& reader) {
 std::vector<std::string> find_classes(const std::vector<Row>& rows) {
   std::set<std::string> labels;
   for (const Row& row : rows) {
-    if (!row.is_test) labels.insert(row.label);
+    if (row.part == Part::train) labels.insert(row.label);
   }
   std::vector<std::string> numbers(labels.size());
   for (std::size_t y = 0; y < numbers.size(); ++y) numbers[y] = std::to_string(y);
@@ -58,9 +57,9 @@ std::vector<std::string> find_classes(const std::vector<Row>& rows) {
 
 }  // namespace
 
-Manifest parse_manifest(std::string_view text, const std::string& name) {
+Manifest parse_manifest(std::string_view text, const std::string& name, const Tell& tell) {
   CsvReader reader(text, name);
-  std::vector<Row> rows = read_rows(reader);
+  std::vector<Row> rows = read_rows(reader, tell);
   Manifest manifest;
   manifest.class_names = find_classes(rows);
   if (manifest.class_names.size() < 2) {
@@ -78,17 +77,22 @@ Manifest parse_manifest(std::string_view text, const std::string& name) {
   };
   for (Row& row : rows) {
     ListedImage image{std::move(row.path), number(row, row.label), row.clean.empty() ? -1 : number(row, row.clean)};
-    (row.is_test ? manifest.images.test : manifest.images.train).push_back(std::move(image));
+    manifest.images.of(row.part).push_back(std::move(image));
   }
   return manifest;
 }
 
 Dataset load_csv(const std::filesystem::path& file, const DatasetInfo& info, const LoadOptions& options) {
-  Manifest manifest = parse_manifest(read_text(file), file.string());
+  Manifest manifest = parse_manifest(read_text(file), file.string(), options.tell);
   Dataset dataset;
   dataset.name = info.name;
   dataset.class_names = std::move(manifest.class_names);
-  if (manifest.images.test.empty()) split_off_test(manifest.images, dataset.classes(), options);
+  const ListedImages& images = manifest.images;
+  if (options.tell) {
+    options.tell(fmt::format("{}: {} classes; {} training images, {} validation images, {} test images", file.string(),
+                             dataset.classes(), images.train.size(), images.validation.size(), images.test.size()));
+  }
+  if (images.test.empty()) split_off_test(manifest.images, dataset.classes(), options);
   load_image_files(file.parent_path(), std::move(manifest.images), options, dataset);
   return dataset;
 }

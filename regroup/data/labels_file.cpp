@@ -7,7 +7,9 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "regroup/core/error.h"
 #include "regroup/data/csv.h"
@@ -17,23 +19,17 @@
 namespace regroup {
 namespace {
 
-constexpr std::array<std::string_view, 3> label_columns{"index", "label", "clean"};
 constexpr std::string_view npy_signature = "\x93NUMPY";
 
-bool is_npy(const std::filesystem::path& file) {
-  std::array<std::uint8_t, npy_signature.size()> start{};
-  const std::size_t found = open_bytes(file)->read(start);
-  return std::string_view(reinterpret_cast<const char*>(start.data()), found) == npy_signature;
-}
+bool is_npy(std::string_view content) { return content.starts_with(npy_signature); }
 
 /// The values of a list of integers.
-std::vector<std::int64_t> read_npy_list(const std::filesystem::path& file) {
-  const NpyArray array = read_npy(file);
-  if (array.shape.size() != 1) {
-    throw UserError(
-        fmt::format("{}: an array of {} dimensions; give one of 1 dimension", file.string(), array.shape.size()));
-  }
-  return integers(array, file.string());
+std::vector<std::int64_t> parse_npy_list(std::string_view content, const std::string& name) {
+  const auto bytes = memory_bytes({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()});
+  const NpyArray array = read_npy(*bytes, name);
+  if (array.shape.size() != 1)
+    throw UserError(fmt::format("{}: an array of {} dimensions; give one of 1 dimension", name, array.shape.size()));
+  return integers(array, name);
 }
 
 /// From the label in a file to the number of its class.
@@ -62,12 +58,95 @@ class Classes {
   std::map<std::string_view, std::int32_t> numbers_;
 };
 
-std::uint32_t parse_index(const CsvReader& reader, const std::string& field, std::size_t count) {
-  const auto index = whole_number(field);
-  if (!index) reader.fail(fmt::format("index '{}' is not a whole number", shown(field)));
-  if (*index < 0 || static_cast<std::uint64_t>(*index) >= count)
-    reader.fail(fmt::format("index {} is outside 0 .. {}; is the file for this dataset?", *index, count - 1));
-  return static_cast<std::uint32_t>(*index);
+std::size_t image_count(const Dataset& dataset) {
+  const std::size_t count = dataset.train.labels.size();
+  if (count == 0 || count > std::numeric_limits<std::uint32_t>::max())
+    throw std::invalid_argument("labels file: no images, or too many");
+  return count;
+}
+
+/// Two ways to write a path are one: ./a//b.png is a/b.png.
+std::string plain_path(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal().generic_string();
+}
+
+/// From what a file calls an image to its position.
+class Images {
+ public:
+  explicit Images(const Dataset& dataset) : count_(image_count(dataset)), paths_(dataset.train.paths) {}
+
+  std::size_t count() const { return count_; }
+  bool have_paths() const { return !paths_.empty(); }
+
+  std::uint32_t by_index(const CsvReader& reader, const std::string& field) const {
+    const auto index = whole_number(field);
+    if (!index) reader.fail(fmt::format("index '{}' is not a whole number", shown(field)));
+    if (*index < 0 || static_cast<std::uint64_t>(*index) >= count_)
+      reader.fail(fmt::format("index {} is outside 0 .. {}; is the file for this dataset?", *index, count_ - 1));
+    return static_cast<std::uint32_t>(*index);
+  }
+
+  std::uint32_t by_path(const CsvReader& reader, const std::string& field) {
+    if (!have_paths()) reader.fail("there is a path, and the images of this dataset have none; give a column 'index'");
+    if (by_path_.empty()) sort_paths();
+    const auto found = by_path_.find(plain_path(field));
+    if (found == by_path_.end()) {
+      reader.fail(fmt::format("no training image has the path '{}'; the first one has '{}'", shown(field),
+                              shown(paths_.front())));
+    }
+    if (found->second == several)
+      reader.fail(fmt::format("the path '{}' is that of several images; give a column 'index'", shown(field)));
+    return found->second;
+  }
+
+  /// For a field that may be either.
+  std::uint32_t by_either(const CsvReader& reader, const std::string& field) {
+    return have_paths() && !whole_number(field) ? by_path(reader, field) : by_index(reader, field);
+  }
+
+  /// A file with indexes of other images would go unnoticed but for their paths.
+  void check_path(const CsvReader& reader, std::uint32_t index, const std::string& field) const {
+    if (have_paths() && (paths_[index] == field || plain_path(paths_[index]) == plain_path(field))) return;
+    const auto here = have_paths() ? fmt::format("'{}'", shown(paths_[index])) : "without a path";
+    reader.fail(fmt::format(
+        "image {} is '{}' in the file and {} here; the file is for another dataset, or the folder has changed", index,
+        shown(field), here));
+  }
+
+ private:
+  void sort_paths() {
+    for (std::uint32_t i = 0; i < paths_.size(); ++i) {
+      const auto [entry, is_new] = by_path_.emplace(plain_path(paths_[i]), i);
+      if (!is_new) entry->second = several;
+    }
+  }
+
+  static constexpr std::uint32_t several = std::numeric_limits<std::uint32_t>::max();
+
+  std::size_t count_;
+  std::span<const std::string> paths_;
+  std::map<std::string, std::uint32_t> by_path_;
+};
+
+/// The columns `index` and `path` of a table, at least one of which it has.
+struct ImageColumns {
+  std::optional<std::size_t> index, path;
+
+  std::uint32_t position(const CsvReader& reader, Images& images) const {
+    const auto& fields = reader.fields();
+    if (!index) return images.by_path(reader, fields[*path]);
+    const auto found = images.by_index(reader, fields[*index]);
+    if (path) images.check_path(reader, found, fields[*path]);
+    return found;
+  }
+};
+
+/// Whether the record is the header of a table with one of these columns.
+bool names_images(const std::vector<std::string>& fields) {
+  return std::any_of(fields.begin(), fields.end(), [](const std::string& field) {
+    const auto name = column_name(field);
+    return name == "index" || name == "path";
+  });
 }
 
 [[noreturn]] void fail_count(const std::string& name, std::size_t found, std::size_t count, const std::string& more) {
@@ -75,28 +154,32 @@ std::uint32_t parse_index(const CsvReader& reader, const std::string& field, std
 }
 
 /// The reader is at the header line.
-LabelsFile parse_table(CsvReader& reader, std::size_t count, const Classes& classes) {
-  const auto columns = find_columns(reader, label_columns, 2);
+LabelsFile parse_table(CsvReader& reader, Images& images, const Classes& classes, const Tell& tell) {
+  constexpr std::array<std::string_view, 4> known{"label", "clean", "index", "path"};
+  const auto columns = find_columns(reader, known, 1, tell);
+  const ImageColumns place{columns[2], columns[3]};
   const std::size_t width = reader.fields().size();
   LabelsFile file;
-  file.labels.assign(count, -1);
-  file.clean.assign(columns[2] ? count : 0, -1);
+  file.labels.assign(images.count(), -1);
+  file.clean.assign(columns[1] ? images.count() : 0, -1);
   std::size_t found = 0;
   bool any_clean = false;
   for (; reader.next(); ++found) {
     reader.expect(width);
     const auto& fields = reader.fields();
-    const auto index = parse_index(reader, fields[*columns[0]], count);
-    if (file.labels[index] >= 0) reader.fail(fmt::format("index {} comes twice; give one line an image", index));
-    file.labels[index] = classes.number_of(reader, fields[*columns[1]]);
-    if (columns[2] && !fields[*columns[2]].empty()) {
-      file.clean[index] = classes.number_of(reader, fields[*columns[2]]);
+    const auto index = place.position(reader, images);
+    if (file.labels[index] >= 0) reader.fail(fmt::format("image {} comes twice; give one line an image", index));
+    file.labels[index] = classes.number_of(reader, fields[*columns[0]]);
+    if (columns[1] && !fields[*columns[1]].empty()) {
+      file.clean[index] = classes.number_of(reader, fields[*columns[1]]);
       any_clean = true;
     }
   }
   const auto missing = std::find(file.labels.begin(), file.labels.end(), -1);
-  if (missing != file.labels.end())
-    fail_count(reader.name(), found, count, fmt::format(" (none for image {})", missing - file.labels.begin()));
+  if (missing != file.labels.end()) {
+    fail_count(reader.name(), found, images.count(),
+               fmt::format(" (none for image {})", missing - file.labels.begin()));
+  }
   if (!any_clean) file.clean.clear();
   return file;
 }
@@ -118,37 +201,33 @@ LabelsFile parse_list(CsvReader& reader, bool more, std::size_t count, const Cla
 }
 
 std::vector<std::uint32_t> ascending(std::vector<std::uint32_t> indexes, const std::string& name) {
-  if (indexes.empty()) throw UserError(fmt::format("{}: no index in it; give the position of an image a line", name));
+  if (indexes.empty()) throw UserError(fmt::format("{}: no image in it; give the index or path of one a line", name));
   std::sort(indexes.begin(), indexes.end());
   const auto twice = std::adjacent_find(indexes.begin(), indexes.end());
-  if (twice != indexes.end()) throw UserError(fmt::format("{}: index {} comes twice; give it once", name, *twice));
+  if (twice != indexes.end()) throw UserError(fmt::format("{}: image {} comes twice; give it once", name, *twice));
   return indexes;
-}
-
-void check_count(std::size_t count) {
-  if (count == 0 || count > std::numeric_limits<std::uint32_t>::max())
-    throw std::invalid_argument("labels file: no images, or too many");
 }
 
 }  // namespace
 
-LabelsFile parse_labels(std::string_view text, const std::string& name, std::size_t count,
-                        std::span<const std::string> class_names) {
-  check_count(count);
-  const Classes classes(class_names);
+LabelsFile parse_labels(std::string_view text, const std::string& name, const Dataset& dataset, const Tell& tell) {
+  Images images(dataset);
+  const Classes classes(dataset.class_names);
   CsvReader reader(text, name);
   const bool any = reader.next();
-  const auto& first = reader.fields();
-  const bool table = any && std::find(first.begin(), first.end(), "index") != first.end();
-  return table ? parse_table(reader, count, classes) : parse_list(reader, any, count, classes);
+  // A single field is a label, even if a class is called index.
+  const bool table = any && reader.fields().size() > 1 && names_images(reader.fields());
+  return table ? parse_table(reader, images, classes, tell) : parse_list(reader, any, images.count(), classes);
 }
 
-LabelsFile read_labels(const std::filesystem::path& file, std::size_t count, std::span<const std::string> class_names) {
-  if (!is_npy(file)) return parse_labels(read_text(file), file.string(), count, class_names);
-  check_count(count);
-  const auto values = read_npy_list(file);
+LabelsFile read_labels(const std::filesystem::path& file, const Dataset& dataset, const Tell& tell) {
+  // Read once, whatever it is: a pipe has nothing to say a second time.
+  const std::string content = read_text(file);
+  if (!is_npy(content)) return parse_labels(content, file.string(), dataset, tell);
+  const std::size_t count = image_count(dataset);
+  const auto values = parse_npy_list(content, file.string());
   if (values.size() != count) fail_count(file.string(), values.size(), count, "");
-  const Classes classes(class_names);
+  const Classes classes(dataset.class_names);
   LabelsFile result;
   for (std::size_t i = 0; i < count; ++i) {
     if (!classes.has(values[i])) {
@@ -160,32 +239,35 @@ LabelsFile read_labels(const std::filesystem::path& file, std::size_t count, std
   return result;
 }
 
-std::vector<std::uint32_t> parse_trusted(std::string_view text, const std::string& name, std::size_t count) {
-  check_count(count);
+std::vector<std::uint32_t> parse_trusted(std::string_view text, const std::string& name, const Dataset& dataset,
+                                         const Tell& tell) {
+  Images images(dataset);
   CsvReader reader(text, name);
   bool more = reader.next();
-  std::size_t column = 0;
   const std::size_t width = reader.fields().size();
-  const auto header = std::find(reader.fields().begin(), reader.fields().end(), "index");
-  if (header != reader.fields().end()) {
-    column = static_cast<std::size_t>(header - reader.fields().begin());
+  std::optional<ImageColumns> place;
+  if (more && names_images(reader.fields())) {
+    constexpr std::array<std::string_view, 2> known{"index", "path"};
+    const auto columns = find_columns(reader, known, 0, tell);
+    place = {columns[0], columns[1]};
     more = reader.next();
   } else if (width > 1) {
-    reader.fail("no column 'index'; give a first line that names the columns, or one index a line");
+    reader.fail("no column 'index' or 'path'; give a first line that names the columns, or one image a line");
   }
   std::vector<std::uint32_t> indexes;
   for (; more; more = reader.next()) {
     reader.expect(width);
-    indexes.push_back(parse_index(reader, reader.fields()[column], count));
+    indexes.push_back(place ? place->position(reader, images) : images.by_either(reader, reader.fields()[0]));
   }
   return ascending(std::move(indexes), name);
 }
 
-std::vector<std::uint32_t> read_trusted(const std::filesystem::path& file, std::size_t count) {
-  if (!is_npy(file)) return parse_trusted(read_text(file), file.string(), count);
-  check_count(count);
+std::vector<std::uint32_t> read_trusted(const std::filesystem::path& file, const Dataset& dataset, const Tell& tell) {
+  const std::string content = read_text(file);
+  if (!is_npy(content)) return parse_trusted(content, file.string(), dataset, tell);
+  const std::size_t count = image_count(dataset);
   std::vector<std::uint32_t> indexes;
-  for (const std::int64_t index : read_npy_list(file)) {
+  for (const std::int64_t index : parse_npy_list(content, file.string())) {
     if (index < 0 || static_cast<std::uint64_t>(index) >= count) {
       throw UserError(fmt::format("{}: index {} is outside 0 .. {}; is the file for this dataset?", file.string(),
                                   index, count - 1));

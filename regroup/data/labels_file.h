@@ -1,12 +1,13 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "regroup/data/csv.h"
+#include "regroup/data/dataset.h"
 
 namespace regroup {
 
@@ -16,23 +17,26 @@ struct LabelsFile {
   std::vector<std::int32_t> clean;   ///< the true labels, -1 where the file does not say one; empty if it says none
 };
 
-/// Reads the labels of `count` images, plain or gzip:
+/// Reads the labels of the training images of a dataset (and of its validation images, which are behind them), plain or
+/// gzip, also from a pipe:
 ///
-/// - CSV that starts with the line `index,label` or `index,label,clean`, columns and lines in any order, as `regroup
-///   noise` writes it; each image has one line;
+/// - CSV whose first line names the columns `index` or `path` or both, `label` and maybe `clean`, columns and lines in
+///   any order (see `find_columns`), as `regroup noise` and runs write it; each image has one line;
 /// - one label a line, in the order of the images;
 /// - NPY, one integer an image, in the order of the images.
 ///
-/// A label is the number of a class or its name; a number is a number even if another class is called so.
-LabelsFile read_labels(const std::filesystem::path& file, std::size_t count, std::span<const std::string> class_names);
+/// A path is one of ImageSet::paths. Where there are both, the index counts, and the path must be that of the image. A
+/// label is the number of a class or its name; a number is a number even if another class is called so.
+LabelsFile read_labels(const std::filesystem::path& file, const Dataset& dataset, const Tell& tell = {});
 
 /// The same from the text of one of the first two. `name` is for the messages.
-LabelsFile parse_labels(std::string_view text, const std::string& name, std::size_t count,
-                        std::span<const std::string> class_names);
+LabelsFile parse_labels(std::string_view text, const std::string& name, const Dataset& dataset, const Tell& tell = {});
 
-/// Reads the positions of images whose labels are known to be right: one a line, or the column `index` of a CSV file,
-/// or NPY. Ascending; each at most once and below `count`.
-std::vector<std::uint32_t> read_trusted(const std::filesystem::path& file, std::size_t count);
-std::vector<std::uint32_t> parse_trusted(std::string_view text, const std::string& name, std::size_t count);
+/// Reads which training images have labels that are known to be right: an index or a path a line, or a CSV file with
+/// a column `index` or `path` or both, or NPY with indexes. Ascending; each at most once.
+std::vector<std::uint32_t> read_trusted(const std::filesystem::path& file, const Dataset& dataset,
+                                        const Tell& tell = {});
+std::vector<std::uint32_t> parse_trusted(std::string_view text, const std::string& name, const Dataset& dataset,
+                                         const Tell& tell = {});
 
 }  // namespace regroup

@@ -25,6 +25,7 @@ LoadOptions load_options(const Settings& settings, int threads, Observer& observ
   options.threads = threads;
   options.progress = [&observer](std::size_t done, std::size_t total) { observer.loading(done, total); };
   options.warn = [&observer](const std::string& sentence) { observer.message(sentence); };
+  options.tell = options.warn;
   return options;
 }
 
@@ -32,7 +33,7 @@ namespace {
 
 /// The labels that the run learns from, and the true ones as far as they are known. The labels of a published dataset
 /// count as true; those of image files only where their CSV file says so.
-void choose_labels(const Settings& settings, int threads, RunData& data) {
+void choose_labels(const Settings& settings, int threads, const Tell& tell, RunData& data) {
   const ImageSet& images = data.dataset.train;
   const bool own_files = settings.text("data").find(':') != std::string::npos;
   data.observed = images.labels;
@@ -41,7 +42,7 @@ void choose_labels(const Settings& settings, int threads, RunData& data) {
   if (!settings.text("labels").empty()) {
     if (noise.kind != NoiseKind::none)
       throw UserError("labels and noise are both given; the labels of a file are taken as they are, so leave one out");
-    LabelsFile file = read_labels(settings.text("labels"), images.labels.size(), data.dataset.class_names);
+    LabelsFile file = read_labels(settings.text("labels"), data.dataset, tell);
     data.observed = std::move(file.labels);
     if (!file.clean.empty()) data.clean = std::move(file.clean);
   }
@@ -92,9 +93,10 @@ double RunData::noise_rate() const {
 RunData load_run_data(const Settings& settings, int threads, Observer& observer) {
   RunData data;
   data.dataset = load_dataset(settings.text("data"), load_options(settings, threads, observer));
-  choose_labels(settings, threads, data);
+  const Tell tell = [&observer](const std::string& sentence) { observer.message(sentence); };
+  choose_labels(settings, threads, tell, data);
   choose_samples(settings, data);
-  if (!settings.text("trusted").empty()) data.trusted = read_trusted(settings.text("trusted"), data.observed.size());
+  if (!settings.text("trusted").empty()) data.trusted = read_trusted(settings.text("trusted"), data.dataset, tell);
   data.normalisation = measure_normalisation(data.dataset.train, threads);
   return data;
 }

@@ -68,15 +68,31 @@ TEST(CsvDataset, NumbersFromZeroAreTheClassesThemselves) {
   EXPECT_EQ(parse_manifest("path,label\nx,0\nx,01\n", "f.csv").class_names, (Names{"0", "01"}));
 }
 
+TEST(CsvDataset, PartsHaveTheirUsualNames) {
+  std::string text = "File,Label,Split,score\n";
+  for (const char* part : {"train", "Training"}) text += std::string("x,a,") + part + ",\nx,b," + part + ",\n";
+  for (const char* part : {"val", "VALID", "validation", "dev"}) text += std::string("y,a,") + part + ",\n";
+  for (const char* part : {"Test", "testing"}) text += std::string("z,b,") + part + ",\n";
+  std::vector<std::string> told;
+  const auto manifest = parse_manifest(text, "f.csv", [&](const std::string& sentence) { told.push_back(sentence); });
+  EXPECT_EQ(manifest.images.train.size(), 4U);
+  EXPECT_EQ(manifest.images.validation.size(), 4U);
+  EXPECT_EQ(manifest.images.test.size(), 2U);
+  EXPECT_EQ(manifest.images.validation[1].path, "y");
+  EXPECT_EQ(told, Names{"f.csv: columns that are not used: score"});
+}
+
 TEST(CsvDataset, SaysFileLineAndWhatIsWrong) {
   EXPECT_EQ(error_of(""), "f.csv: the file is empty; give lines of path,label");
-  EXPECT_EQ(error_of("a.png,3\n"), "f.csv: line 1: unknown column 'a.png'; known: path, label, clean, split");
+  EXPECT_EQ(error_of("a.png,3\n"),
+            "f.csv: line 1: no column 'path' in 'a.png,3'; the first line has to name the columns: path, label, clean, "
+            "split");
   EXPECT_EQ(error_of("path,label\na,0\nb\n"),
             "f.csv: line 3: 1 fields where the first line has 2; give one for each column");
   EXPECT_EQ(error_of("path,label\n,0\n"), "f.csv: line 2: the path is empty");
   EXPECT_EQ(error_of("path,label\na,\n"), "f.csv: line 2: the label is empty");
-  EXPECT_EQ(error_of("path,label,split\na,0,train\nb,1,val\n"),
-            "f.csv: line 3: the split is 'val'; give train or test");
+  EXPECT_EQ(error_of("path,label,split\na,0,train\nb,1,both\n"),
+            "f.csv: line 3: the split is 'both'; give train, val or test");
   EXPECT_EQ(error_of("path,label\na,0\nb,0\n"),
             "f.csv: the training images have 1 different labels; give at least two");
   EXPECT_EQ(error_of("path,label,split\na,x,train\nb,y,train\nc,z,test\n"),

@@ -65,17 +65,24 @@ RC_GTEST_PROP(CsvProperty, ReadsWhatIsWritten, ()) {
 
 TEST(Columns, AreFoundInAnyOrder) {
   constexpr std::array<std::string_view, 3> known{"path", "label", "clean"};
+  std::vector<std::string> told;
+  const Tell tell = [&](const std::string& sentence) { told.push_back(sentence); };
   const auto find = [&](const std::string& header) {
     CsvReader reader(header, "f");
     reader.next();
-    return find_columns(reader, known, 2);
+    return find_columns(reader, known, 2, tell);
   };
   EXPECT_EQ(find("label,path"), (std::vector<std::optional<std::size_t>>{1, 0, std::nullopt}));
-  EXPECT_EQ(user_error([&] { find("path,label,claen"); }),
-            "f: line 1: unknown column 'claen'; known: path, label, clean");
-  EXPECT_EQ(user_error([&] { find("path,label,path"); }), "f: line 1: two columns are called 'path'");
+  EXPECT_EQ(find("LABEL,\" Path \""), (std::vector<std::optional<std::size_t>>{1, 0, std::nullopt}));
+  for (const std::string path : {"image", "File", "filename", "file_name", "filepath"})
+    EXPECT_EQ(find("label," + path), (std::vector<std::optional<std::size_t>>{1, 0, std::nullopt})) << path;
+  EXPECT_TRUE(told.empty());
+  EXPECT_EQ(find("path,claen,label,id"), (std::vector<std::optional<std::size_t>>{0, 2, std::nullopt}));
+  EXPECT_EQ(told, std::vector<std::string>{"f: columns that are not used: claen, id"});
+  EXPECT_EQ(user_error([&] { find("path,label,File"); }),
+            "f: line 1: the columns 'path' and 'File' both mean path; leave one out");
   EXPECT_EQ(user_error([&] { find("path"); }),
-            "f: line 1: no column 'label'; give a first line that names the columns: path, label, clean");
+            "f: line 1: no column 'label' in 'path'; the first line has to name the columns: path, label, clean");
 }
 
 }  // namespace

@@ -55,11 +55,18 @@ void choose_labels(const Settings& settings, int threads, const Tell& tell, RunD
   }
 }
 
-/// Noise was made on the whole training set; now the split is taken, and then the subset from what is left to train on.
+/// Noise was made on the whole training set; now the split is taken, which is the data's own where that has one, and
+/// then the subset from what is left to train on.
 void choose_samples(const Settings& settings, RunData& data) {
   const auto seed = static_cast<std::uint64_t>(settings.integer("seed"));
   const int classes = data.dataset.classes();
-  data.split = split_validation(data.observed, classes, settings.number("val-split"), seed);
+  if (data.dataset.validation_count > 0) {
+    const auto count = static_cast<std::uint32_t>(data.observed.size());
+    const auto begin = count - static_cast<std::uint32_t>(data.dataset.validation_count);
+    for (std::uint32_t i = 0; i < count; ++i) (i < begin ? data.split.train : data.split.validation).push_back(i);
+  } else {
+    data.split = split_validation(data.observed, classes, settings.number("val-split"), seed);
+  }
   const auto limit = static_cast<std::size_t>(settings.integer("limit"));
   if (limit == 0 || limit >= data.split.train.size()) return;
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# command_test.sh REGROUP: exit codes, one-sentence errors, help, completion and the noise command.
+# command_test.sh REGROUP: exit codes, one-sentence errors, help, what is printed and written, and the noise command.
 set -euo pipefail
 program=$1
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -68,16 +68,6 @@ regroup noise --data fashion-mnist --noise pairflip:0.45 --seed 8 --out labels.c
 ! cmp -s labels.csv first.csv || fail 'another seed gave the same labels'
 expect 0 'realised rate +0\.4[45]' noise --data fashion-mnist --noise matrix:t.csv --out from-matrix.csv
 
-bash -c '
-  source <("$1" completion bash)
-  complete_words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _regroup; echo "${COMPREPLY[*]}"; }
-  [ "$(complete_words regroup no)" = noise ] || { echo "no completion of the command"; exit 1; }
-  [ "$(complete_words regroup noise --data-)" = --data-dir ] || { echo "no completion of a flag"; exit 1; }
-  [ "$(complete_words regroup completion z)" = zsh ] || { echo "no completion of an argument"; exit 1; }
-  [ "$(complete_words regroup noise --data fash)" = fashion-mnist ] || { echo "no completion of a value"; exit 1; }
-' completion "$program" &>"$work/completion" || fail "bash completion: $(cat "$work/completion")"
-expect 0 '^#compdef regroup' completion zsh
-if command -v zsh >/dev/null; then regroup completion zsh | zsh -n || fail 'the zsh script does not parse'; fi
 mistake 'fish' completion fish
 
 regroup reference >"$work/settings.md"

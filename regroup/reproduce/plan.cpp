@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "regroup/core/error.h"
 #include "regroup/methods/method.h"
@@ -13,16 +17,16 @@
 namespace regroup {
 namespace {
 
+namespace fs = std::filesystem;
+
 /// Settings that do not decide how a run ends.
 bool is_circumstance(std::string_view name) {
-  constexpr std::string_view circumstances[] = {"data-dir", "device",           "threads",
-                                                "workers",  "checkpoint-every", "init-weights"};
+  constexpr std::string_view circumstances[] = {"data-dir", "device", "threads", "workers", "checkpoint-every"};
   return std::ranges::find(circumstances, name) != std::end(circumstances);
 }
 
-/// 64 bits of FNV-1a.
-std::uint64_t digest(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
+/// 64 bits of FNV-1a. `hash` is that of the text before.
+std::uint64_t digest(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325ULL) {
   for (const char c : text) {
     hash ^= static_cast<unsigned char>(c);
     hash *= 0x100000001b3ULL;
@@ -37,11 +41,65 @@ std::string file_word(const std::string& text) {
   return word;
 }
 
+/// The digest of a file's content. A file that stays as it is is read once: all runs of a grid may name the same.
+std::string content_digest(const fs::path& file) {
+  std::error_code error;
+  const bool is_file = fs::is_regular_file(file, error);
+  const auto size = fs::file_size(file, error);
+  const auto time = fs::last_write_time(file, error);
+  if (!is_file || error) throw UserError(fmt::format("{}: is not a file that can be read", file.string()));
+  static std::map<std::tuple<fs::path, std::uintmax_t, fs::file_time_type>, std::string> known;
+  const auto [found, is_new] = known.try_emplace({fs::absolute(file), size, time});
+  if (!is_new) return found->second;
+
+  std::ifstream in(file, std::ios::binary);
+  std::vector<char> piece(std::size_t{1} << 16);
+  std::uint64_t hash = digest("");
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0)
+    hash = digest({piece.data(), static_cast<std::size_t>(in.gcount())}, hash);
+  if (!in.eof()) {
+    known.erase(found);
+    throw UserError(fmt::format("{}: cannot be read", file.string()));
+  }
+  return found->second = fmt::format("content {:016x}", hash);
+}
+
+/// `FILE`, or `KIND:FILE` as the value of a setting.
+struct NamedFile {
+  std::string kind, file;
+};
+
+/// The file that a setting names, or none. Images in folders are too many to be read for this: their path counts.
+NamedFile named_file(std::string_view name, const std::string& value) {
+  if (name == "init-weights" || name == "labels" || name == "trusted") return {"", value};
+  for (const std::string kind : {"csv:", "matrix:"})
+    if ((name == "data" || name == "noise") && value.starts_with(kind)) return {kind, value.substr(kind.size())};
+  return {};
+}
+
+/// A setting as it counts for the outcome of a run: a file by its content, so that it may be moved.
+std::string outcome_text(const Settings& settings, std::string_view name) {
+  const std::string value = to_text(settings.value(name));
+  const NamedFile named = named_file(name, value);
+  return named.file.empty() ? value : named.kind + content_digest(named.file);
+}
+
+/// A setting in the name of a run.
+std::string name_part(const Settings& settings, std::string_view name) {
+  const std::string& value = settings.text(name);
+  const NamedFile named = named_file(name, value);
+  return file_word(named.file.empty() ? value : named.kind.substr(0, named.kind.size() - 1));
+}
+
 std::string run_name(const Settings& settings, const std::string& after) {
   std::string text = "after = " + after;
-  for (const SettingInfo& info : settings.all())
-    if (!is_circumstance(info.name)) text += fmt::format("\n{} = {}", info.name, to_text(settings.value(info.name)));
-  return fmt::format("{}-{}-{}-{:016x}-s{}", file_word(settings.text("data")), file_word(settings.text("noise")),
+  for (const SettingInfo& info : settings.all()) {
+    if (is_circumstance(info.name)) continue;
+    // Runs of a time when it did not count are found again.
+    if (info.name == "init-weights" && settings.text(info.name).empty()) continue;
+    text += fmt::format("\n{} = {}", info.name, outcome_text(settings, info.name));
+  }
+  return fmt::format("{}-{}-{}-{:016x}-s{}", name_part(settings, "data"), name_part(settings, "noise"),
                      file_word(settings.text("method")), digest(text), settings.integer("seed"));
 }
 
@@ -88,7 +146,11 @@ PlannedRun planned_run(const Grid& grid, const Scale& scale, const GridBlock& bl
                                    row.values,
                                    sizes,
                                    {{"seed", seed, place}}});
-  run.name = run_name(run.settings, run.after);
+  try {
+    run.name = run_name(run.settings, run.after);
+  } catch (const UserError& error) {
+    throw UserError(fmt::format("{}: {}", place, error.what()));
+  }
   return run;
 }
 

@@ -11,7 +11,8 @@ namespace regroup {
 /// One run of a grid.
 struct PlannedRun {
   /// Its folder: what it is, and a digest of all settings that decide its outcome. Where the data lies and what
-  /// computes is not among them, so a grid can be moved; another value of any other setting is another run.
+  /// computes is not among them, and a file counts by its content, so a grid can be moved; another value of any other
+  /// setting is another run.
   std::string name;
   Settings settings;
   std::string after;  ///< the name of the run whose trained model it starts from, or nothing
@@ -34,7 +35,8 @@ std::string run_kind(const Settings& settings);
 bool method_exists(const std::string& name);
 
 /// All runs that the grids need, each once, runs before those that start from them. Ordered by seed first, so that all
-/// cells have a figure early. Throws UserError where a name of the narrowing fits nothing.
+/// cells have a figure early. Throws UserError where a name of the narrowing fits nothing, or a file
+/// that a setting names cannot be read.
 std::vector<PlannedRun> plan_runs(const std::vector<Grid>& grids, const Scale& scale, const Narrowing& narrowing);
 
 }  // namespace regroup

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "regroup/core/csv_field.h"
+#include "regroup/core/error.h"
 #include "regroup/core/file.h"
 #include "regroup/core/random.h"
 #include "regroup/report/charts.h"
@@ -255,7 +256,12 @@ class GridResults {
  private:
   Cell cell(const GridBlock& block, const GridRow& row, const GridColumn& column) const {
     Cell cell;
-    cell.runs = cell_runs(grid_, scale_, block, row, column);
+    try {
+      cell.runs = cell_runs(grid_, scale_, block, row, column);
+    } catch (const UserError& error) {
+      // A file that it names is gone, maybe since another time that the grid was run. The rest has its figures.
+      cell.failure = error.what();
+    }
     for (const PlannedRun& run : cell.runs) {
       const RunState state = folder_.state(run.name);
       if (state.kind == RunState::Kind::failed && cell.failure.empty()) cell.failure = state.reason;
@@ -274,8 +280,8 @@ class GridResults {
 
   static std::string remark(const GridRow& row, const Cell& cell) {
     if (!method_exists(row.method)) return "not built yet";
-    if (cell.done.size() == cell.runs.size()) return {};
     if (!cell.failure.empty()) return "failed: " + cell.failure;
+    if (cell.done.size() == cell.runs.size()) return {};
     return fmt::format("{} of {} runs done", cell.done.size(), cell.runs.size());
   }
 

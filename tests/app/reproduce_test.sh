@@ -78,19 +78,29 @@ grep -q 'not built yet' parts/tables/grid.md || fail 'a method that is not built
 "$here/../report/page_test.sh" parts/index.html
 
 # A cell that fails is reported, and the rest goes on.
+echo 'no labels' > bad.csv
 cat > failing.toml <<'END'
 settings = { data = "fashion-mnist", epochs = 1, limit = 128, width = 4, model = "resnet18", noise = "symmetric:0.5" }
 [[block]]
 label = "F"
-columns = [{ id = "bad", label = "bad", labels = "nowhere.csv", noise = "none" }, { id = "good", label = "good" }]
+columns = [{ id = "bad", label = "bad", labels = "bad.csv", noise = "none" }, { id = "good", label = "good" }]
 rows = [{ label = "CE", method = "ce" }]
 END
 status=0
 regroup reproduce failing.toml --scale paper --data-dir data --threads 1 --output failing 2> said || status=$?
 [ $status = 2 ] || fail "exit code $status after a failure"
-grep -q 'FAILED fashion-mnist-none-ce-.*nowhere.csv' said || fail "the failure is not told: $(cat said)"
-grep -q 'failed: .*nowhere.csv' failing/tables/failing.md || fail "the failure is not in the table: $(cat failing/tables/failing.md)"
+grep -q 'FAILED fashion-mnist-none-ce-.*bad.csv' said || fail "the failure is not told: $(cat said)"
+grep -q 'failed: .*bad.csv' failing/tables/failing.md || fail "the failure is not in the table: $(cat failing/tables/failing.md)"
 [ "$(ls -d failing/runs/*/summary.json | wc -l)" = 1 ] || fail 'the rest did not go on'
+
+# A file that is not there is told before anything starts; a cell that was not asked for may miss its file.
+mv bad.csv elsewhere.csv
+status=0
+regroup reproduce failing.toml --scale paper --data-dir data --threads 1 --output early 2> said || status=$?
+[ $status = 2 ] && [ ! -e early ] || fail "a missing file: exit code $status, $(cat said)"
+grep -q '^regroup: failing, CE, bad: bad.csv: is not a file that can be read' said || fail "a missing file: $(cat said)"
+regroup reproduce failing.toml --noise good --scale paper --data-dir data --threads 1 --output failing --quiet 2> said || fail "$(cat said)"
+grep -q 'bad.csv: is not a file' failing/tables/failing.md || fail "the missing file is not in the table: $(cat failing/tables/failing.md)"
 
 # Data that is missing is told once, before anything starts; runs with other data go on.
 mkdir empty

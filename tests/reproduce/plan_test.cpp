@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "regroup/core/error.h"
+#include "regroup/core/file.h"
 
 namespace regroup {
 namespace {
@@ -58,6 +62,56 @@ TEST(Plan, ARunIsNamedByWhatDecidesItsOutcome) {
     // The number of groups is nothing to cross-entropy.
     EXPECT_EQ(common.size(), other == ", n = 4" ? 6U : 0U) << other;
   }
+}
+
+/// A folder that lasts as long as the test.
+class PlanWithFiles : public testing::Test {
+ protected:
+  PlanWithFiles() { std::filesystem::create_directories(folder_); }
+  ~PlanWithFiles() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name, const std::string& content) const {
+    write_file(folder_ / name, content);
+    return (folder_ / name).string();
+  }
+
+  /// The names of cross-entropy's runs under one noise, with one more setting.
+  static std::set<std::string> with(const std::string& setting, const std::string& value) {
+    const Grid grid = parse_grid("seeds = 2\nsettings = { " + setting + " = \"" + value +
+                                     "\" }\n[[block]]\nlabel = \"F\"\ncolumns = [{ label = \"a\" }]\n"
+                                     "rows = [{ label = \"CE\", method = \"ce\" }]\n",
+                                 "g");
+    return names(plan_runs({grid}, {}, {}));
+  }
+
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("regroup-plan-" + std::to_string(::getpid()));
+};
+
+TEST_F(PlanWithFiles, AFileCountsByItsContent) {
+  for (const auto& [setting, kind] :
+       {std::pair{"init-weights", ""}, {"labels", ""}, {"trusted", ""}, {"noise", "matrix:"}, {"data", "csv:"}}) {
+    const auto before = with(setting, kind + file("a", "some content"));
+    EXPECT_EQ(before.size(), 2U);
+    EXPECT_EQ(with(setting, kind + file("moved", "some content")), before) << setting;
+    EXPECT_NE(with(setting, kind + file("a", "other content")), before) << setting;
+    EXPECT_NE(with(setting, kind + file("a", "")), before) << setting;
+  }
+}
+
+TEST_F(PlanWithFiles, AFileOfManyPiecesCountsToItsLastByte) {
+  const std::string large(200'000, 'x');
+  EXPECT_NE(with("labels", file("a", large + "1")), with("labels", file("b", large + "2")));
+}
+
+TEST_F(PlanWithFiles, AFileThatIsNotThereIsAMistake) {
+  try {
+    with("labels", "nowhere.csv");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(), "g, CE, a: nowhere.csv: is not a file that can be read");
+  }
+  EXPECT_THROW(with("init-weights", folder_.string()), UserError) << "a folder";
 }
 
 TEST(Plan, GridsShareTheirRuns) {

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "cli.h"
 #include "console.h"
@@ -31,8 +32,7 @@ namespace fs = std::filesystem;
 
 struct ReproduceFlags {
   std::vector<std::string> tables;
-  std::string scale = "cpu";
-  std::optional<std::string> output;
+  std::optional<std::string> scale, output;
   std::string data_dir;
   Narrowing narrowing;
   std::int64_t seeds = 0;
@@ -81,45 +81,95 @@ class GridConsole : public GridObserver {
 
 void print_plan(const std::vector<PlannedRun>& plan, const RunnerOptions& options) {
   const auto estimates = estimate_runs(plan, options);
+  const std::vector<std::string> sources{"finished runs", "runs that have begun", "a few steps", "time unknown"};
+  std::vector<int> counts(sources.size());
+  std::set<std::string> reasons;
   std::vector<std::vector<std::string>> rows;
-  double left = 0;
+  double all = 0, longest = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const RunState state = options.folder.state(plan[i].name);
     const auto epochs = plan[i].settings.integer("epochs");
-    const double share = state.kind == RunState::Kind::done
-                             ? 0
-                             : 1 - static_cast<double>(state.epochs_done) / static_cast<double>(epochs);
-    left += share * estimates[i].seconds;
+    const bool is_done = state.kind == RunState::Kind::done;
+    const double left = is_done ? 0 : estimates[i].time.left(epochs - state.epochs_done);
+    all += left;
+    longest = std::max(longest, left);
     const char* words[] = {"to do", "begun", "done", "failed, to do again"};
-    rows.push_back({plan[i].name, words[static_cast<int>(state.kind)], fmt::format("{}", epochs),
-                    duration_text(share * estimates[i].seconds)});
+    std::vector<std::string> row{plan[i].name, words[static_cast<int>(state.kind)], fmt::format("{}", epochs)};
+    if (!is_done) {
+      const auto source = static_cast<std::size_t>(estimates[i].source);
+      const bool is_known = estimates[i].reason.empty();
+      ++counts[source];
+      if (!is_known) reasons.insert(estimates[i].reason);
+      row.insert(row.end(), {is_known ? duration_text(left) : "?", sources[source]});
+    } else {
+      row.insert(row.end(), {"-", ""});
+    }
+    rows.push_back(row);
   }
-  fmt::print("{}\n{} runs, about {} with --jobs {}. Times are measured here, on steps of each kind of run.\n",
-             text_table({"run", "state", "epochs", "time left"}, rows), plan.size(), duration_text(left / options.jobs),
-             options.jobs);
+  std::vector<std::string> measured;
+  for (std::size_t i = 0; i + 1 < sources.size(); ++i)
+    if (counts[i] > 0) measured.push_back(fmt::format("{} on {}", counts[i], sources[i]));
+  fmt::print("{}\n{} runs, about {} with --jobs {}{}.\n",
+             text_table({"run", "state", "epochs", "time left", "measured on"}, rows), plan.size(),
+             measured.empty() && !reasons.empty() ? "?" : duration_text(std::max(longest, all / options.jobs)),
+             options.jobs, reasons.empty() ? "" : fmt::format(", without {} whose time is unknown", counts.back()));
+  if (!measured.empty()) fmt::print("Times are measured: {}.\n", fmt::join(measured, ", "));
+  for (const std::string& reason : reasons) fmt::print("Time unknown: {}\n", reason);
 }
 
-/// The runs whose data is there. What is missing is told once a dataset, before anything starts.
-std::vector<PlannedRun> with_data(const std::vector<PlannedRun>& plan, const RunnerOptions& options) {
-  std::map<std::string, std::string> reasons;  // by dataset and folder; empty: it can be loaded
-  std::map<std::string, int> left_out;         // by reason
-  std::vector<PlannedRun> kept;
+/// Finds the datasets of the runs: in `data_dir`, and if that has one of them, the others also where their packages
+/// put them. Returns why a run cannot be done, by its name.
+std::map<std::string, std::string> find_data(const std::vector<PlannedRun>& plan, const std::string& data_dir,
+                                             RunnerOptions& options) {
+  std::map<std::string, std::string> problems;  // by dataset and folder; empty: it can be loaded
+  const auto can_load = [&](const std::string& data, const std::string& folder) {
+    const auto [problem, is_new] = problems.try_emplace(data + "\n" + folder);
+    if (!is_new) return problem->second.empty();
+    try {
+      load_dataset(data, {.data_dir = folder.empty() ? std::nullopt : std::optional<fs::path>(folder)});
+    } catch (const UserError& error) {
+      problem->second = error.what();
+    }
+    return problem->second.empty();
+  };
+  // Files that a run names itself are many, and loading them takes long: the run will tell.
+  const auto names_files = [](const PlannedRun& run) {
+    return run.settings.text("data").find(':') != std::string::npos;
+  };
+  if (!data_dir.empty()) {
+    const std::string folder = fs::absolute(data_dir).string();
+    bool has_any = false;
+    for (const PlannedRun& run : plan) {
+      if (names_files(run) || !run.settings.text("data-dir").empty()) continue;
+      options.data_dirs[run.settings.text("data")] = folder;
+      has_any = can_load(run.settings.text("data"), folder) || has_any;
+    }
+    for (const DatasetInfo& info : datasets()) {
+      const std::string name(info.name);
+      if (has_any && options.data_dirs.contains(name) && !can_load(name, folder) && !info.default_folder.empty() &&
+          can_load(name, ""))
+        options.data_dirs.erase(name);
+    }
+  }
+  std::map<std::string, std::string> reasons;
   for (const PlannedRun& run : plan) {
     const Settings settings = options.settings_of(run);
     const std::string data = settings.text("data"), folder = settings.text("data-dir");
-    const auto [reason, is_new] = reasons.try_emplace(data + "\n" + folder);
-    const bool names_files = data.find(':') != std::string::npos;  // loading takes long: the run itself will tell
-    if (is_new && !names_files) {
-      try {
-        load_dataset(data, {.data_dir = folder.empty() ? std::nullopt : std::optional<fs::path>(folder)});
-      } catch (const UserError& error) {
-        reason->second = error.what();
-      }
-    }
-    if (reason->second.empty())
-      kept.push_back(run);
-    else
+    if (!names_files(run) && !can_load(data, folder)) reasons[run.name] = problems.at(data + "\n" + folder);
+  }
+  return reasons;
+}
+
+/// The runs that can be done. Why others cannot is told once a reason, before anything starts.
+std::vector<PlannedRun> without(const std::vector<PlannedRun>& plan,
+                                const std::map<std::string, std::string>& missing) {
+  std::map<std::string, int> left_out;  // by reason
+  std::vector<PlannedRun> kept;
+  for (const PlannedRun& run : plan) {
+    if (const auto reason = missing.find(run.name); reason != missing.end())
       ++left_out[reason->second];
+    else
+      kept.push_back(run);
   }
   if (kept.empty()) throw UserError(left_out.begin()->first);
   for (const auto& [reason, runs] : left_out)
@@ -130,6 +180,8 @@ std::vector<PlannedRun> with_data(const std::vector<PlannedRun>& plan, const Run
 /// A folder holds runs of one scale, so that a page never mixes two.
 void claim_folder(const fs::path& folder, const Scale& scale) {
   const fs::path file = folder / "scale.txt";
+  if (fs::exists(folder / "config.toml"))
+    throw UserError(fmt::format("{}: is a run of regroup train; choose another --output", folder.string()));
   std::error_code error;
   fs::create_directories(folder / "tables", error);
   if (error) throw UserError(fmt::format("{}: the folder cannot be made: {}", folder.string(), error.message()));
@@ -137,7 +189,8 @@ void claim_folder(const fs::path& folder, const Scale& scale) {
     std::ifstream in(file);
     const std::string was(std::istreambuf_iterator<char>(in), {});
     if (was != scale.name)
-      throw UserError(fmt::format("{}: holds results of --scale {}; choose another --output", folder.string(), was));
+      throw UserError(fmt::format("{}: holds results of {}; choose another --output", folder.string(),
+                                  was == "paper" ? "full size (--scale paper)" : "--scale " + was));
     return;
   }
   write_file(file, scale.name);
@@ -161,28 +214,47 @@ std::vector<std::string> wanted_tables(const std::vector<std::string>& named) {
   return all;
 }
 
+bool is_own(const std::string& table) { return table.ends_with(".toml"); }
+
+/// A grid of one's own has its own sizes. Those of the paper are too large for most machines.
+std::string default_scale(const std::vector<std::string>& tables) {
+  const auto own = static_cast<std::size_t>(std::count_if(tables.begin(), tables.end(), is_own));
+  if (own == 0) return "cpu";
+  if (own == tables.size()) return "paper";
+  throw UserError("tables of the paper and grids of your own are asked for at once; give a --scale for all of them");
+}
+
+std::string default_output(const std::vector<Grid>& grids, const ReproduceFlags& flags, const Scale& scale) {
+  if (!std::all_of(flags.tables.begin(), flags.tables.end(), is_own)) return "runs/reproduce-" + scale.name;
+  std::string name = "runs/";
+  for (const Grid& grid : grids) name += (&grid == &grids.front() ? "" : "-") + grid.name;
+  return flags.scale ? name + "-" + scale.name : name;
+}
+
 void run_reproduce(const ReproduceFlags& flags) {
-  Scale scale = find_scale(flags.scale);
+  const std::vector<std::string> tables = wanted_tables(flags.tables);
+  Scale scale = find_scale(flags.scale ? *flags.scale : default_scale(tables));
   if (flags.seeds > 0) {
     scale.seeds = flags.seeds;
     scale.seeds_of.clear();
   }
   std::vector<Grid> grids;
   std::vector<std::string> texts;
-  for (const std::string& name : wanted_tables(flags.tables)) grids.push_back(find_grid(name, &texts.emplace_back()));
+  for (const std::string& name : tables) grids.push_back(find_grid(name, &texts.emplace_back()));
   const auto wanted = plan_runs(grids, scale, flags.narrowing);
   if (wanted.empty()) throw UserError("there is nothing to run: the methods of what was asked for are not built yet");
 
   RunnerOptions options;
-  options.folder = {flags.output ? *flags.output : "runs/reproduce-" + scale.name};
+  options.folder = {flags.output ? *flags.output : default_output(grids, flags, scale)};
   options.program = fs::read_symlink("/proc/self/exe").string();
-  options.data_dir = flags.data_dir;
   options.device = flags.device;
   options.jobs = flags.jobs;
   options.threads = flags.threads > 0 ? flags.threads : std::max(1, hardware_threads() / flags.jobs);
   options.stop = &stop_requested();
-  const auto plan = with_data(wanted, options);
-  if (flags.dry_run) return print_plan(plan, options);
+  const auto missing = find_data(wanted, flags.data_dir, options);
+  if (flags.dry_run) print_plan(wanted, options);
+  const auto plan = without(wanted, missing);
+  if (flags.dry_run) return;
 
   claim_folder(options.folder.path, scale);
   for (std::size_t i = 0; i < grids.size(); ++i)
@@ -194,7 +266,7 @@ void run_reproduce(const ReproduceFlags& flags) {
                           report.failed > 0 ? fmt::format(", {} failed", report.failed) : "",
                           (options.folder.path / "index.html").string()));
   if (report.done + report.failed < report.runs)
-    console.say("Stopped and saved. Go on by the same command.");
+    console.say("Stopped and saved. The same command resumes.");
   else if (report.failed > 0)
     throw UserError("some runs failed; the same command tries them again");
   else if (plan.size() < wanted.size())
@@ -212,7 +284,8 @@ std::string reproduce_footer() {
          "\nExamples:\n"
          "  regroup reproduce table1 --data-dir cifar --dry-run\n"
          "  regroup reproduce table1 ablation --data-dir cifar --data cifar10 --only ce,rml --noise sym-0.5\n"
-         "  regroup reproduce my-grid.toml --output runs/my-grid\n\n"
+         "  regroup reproduce my-grid.toml\n\n"
+         "The paper's tables and grids of your own in one command need a --scale.\n"
          "It can be stopped and started again, and several of it may work on one folder, also from several machines.";
 }
 
@@ -222,9 +295,12 @@ void add_reproduce_command(CLI::App& app) {
   auto flags = std::make_shared<ReproduceFlags>();
   CLI::App* command = app.add_subcommand("reproduce", "Run the paper's tables and figures, or a grid of your own");
   command->add_option("tables", flags->tables, "Names from below, or TOML files of grids")->required();
-  command->add_option("--scale", flags->scale, "How large: a name from below, or a TOML file")->capture_default_str();
-  command->add_option("--output", flags->output, "The folder of runs and tables [runs/reproduce-SCALE]");
-  command->add_option("--data-dir", flags->data_dir, "Where the datasets lie");
+  command->add_option("--scale", flags->scale,
+                      "How large: a name from below, or a TOML file [cpu; grids of your own keep their sizes]");
+  command->add_option("--output", flags->output,
+                      "The folder of runs and tables [runs/reproduce-SCALE; of a grid of your own runs/NAME]");
+  command->add_option("--data-dir", flags->data_dir,
+                      "Where the datasets lie; one that is not there is taken from where its package puts it");
   command->add_option("--only", flags->narrowing.rows, "Only these methods (rows), for instance rml,ce")
       ->delimiter(',');
   command->add_option("--noise", flags->narrowing.columns, "Only these noises (columns), for instance sym-0.5")

@@ -3,18 +3,25 @@
 #include <string>
 #include <vector>
 
-#include "regroup/reproduce/runner.h"
+#include "regroup/reproduce/run_times.h"
 
 namespace regroup {
 
 /// How long a run takes here.
 struct RunEstimate {
-  double seconds = 0;     ///< of the whole run
-  bool measured = false;  ///< on a finished run of the same kind, and not on a few steps
+  enum class Source {
+    finished_runs,  ///< of the same kind
+    begun_runs,     ///< likewise, where none is finished: a later phase may be slower
+    steps,          ///< some seconds of training that leave nothing behind
+    nothing,        ///< it could not be tried
+  };
+
+  RunTime time;
+  Source source = Source::nothing;
+  std::string reason;  ///< of nothing, a sentence
 };
 
-/// What the runs of a plan take on this machine, in their order. Runs of one kind (method, network, data) share an
-/// estimate: from finished runs in the folder, else from some seconds of training that leave nothing behind.
+/// What the runs of a plan take on this machine, in their order. Runs of one kind share an estimate.
 std::vector<RunEstimate> estimate_runs(const std::vector<PlannedRun>& plan, const RunnerOptions& options);
 
 }  // namespace regroup

@@ -182,12 +182,6 @@ void check_narrowing(const std::vector<Grid>& grids, const Narrowing& narrowing)
 
 }  // namespace
 
-std::string run_kind(const Settings& settings) {
-  return fmt::format("{}, {} of width {}, {}, {} images, batches of {}", settings.text("method"),
-                     settings.text("model"), settings.integer("width"), settings.text("data"),
-                     settings.integer("limit"), settings.integer("batch-size"));
-}
-
 bool method_exists(const std::string& name) {
   return std::any_of(methods().begin(), methods().end(), [&](const MethodInfo& method) { return method.name == name; });
 }

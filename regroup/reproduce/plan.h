@@ -29,9 +29,6 @@ struct Narrowing {
 std::vector<PlannedRun> cell_runs(const Grid& grid, const Scale& scale, const GridBlock& block, const GridRow& row,
                                   const GridColumn& column);
 
-/// Runs of one kind (method, network, data, sizes) take the same time an epoch, roughly.
-std::string run_kind(const Settings& settings);
-
 bool method_exists(const std::string& name);
 
 /// All runs that the grids need, each once, runs before those that start from them. Ordered by seed first, so that all

@@ -19,8 +19,9 @@
 
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
-#include "regroup/train/run_lock.h"
+#include "regroup/reproduce/run_times.h"
 #include "regroup/train/checkpoint.h"
+#include "regroup/train/run_lock.h"
 
 namespace regroup {
 namespace {
@@ -36,11 +37,31 @@ std::string last_line(const fs::path& file) {
   return last.starts_with(prefix) ? last.substr(prefix.size()) : last;
 }
 
+/// A run that is asked to stop saves, and exits as shells say it of a program that a signal ended.
+bool was_stopped(int status) {
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
+  return signal == SIGINT || signal == SIGTERM;
+}
+
 std::string how_it_ended(int status, const fs::path& log) {
   if (WIFSIGNALED(status)) return fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  if (WEXITSTATUS(status) == 0) return "was stopped from outside";
+  if (WEXITSTATUS(status) == 0) return "ended without a summary.json";
   const std::string said = last_line(log);
   return said.empty() ? fmt::format("exit code {}", WEXITSTATUS(status)) : said;
+}
+
+/// The last checkpoint of a run. One that is killed at the wrong moment, where a file system cannot exchange two
+/// folders, has it under its second name.
+fs::path last_checkpoint(const fs::path& run) {
+  return fs::exists(run / "last") || !fs::exists(run / "last.old") ? run / "last" : run / "last.old";
+}
+
+/// From the settings that a run was started with to the first file that it wrote, after it had loaded its data.
+double start_seconds(const fs::path& config, const fs::path& run) {
+  std::error_code error;
+  const auto started = fs::last_write_time(config, error);
+  const auto began = error ? started : fs::last_write_time(run / "labels.csv", error);
+  return error ? 0 : std::max(0.0, std::chrono::duration<double>(began - started).count());
 }
 
 /// A run that works here, as a process of its own.
@@ -59,7 +80,9 @@ class Runner {
     if (error)
       throw UserError(fmt::format("{}: the folder cannot be made: {}", options.folder.path.string(), error.message()));
     for (std::size_t i = 0; i < plan.size(); ++i) index_[plan[i].name] = i;
+    for (const PlannedRun& run : plan) kinds_.push_back(run_kind(options.settings_of(run)));
     look(true);
+    times_ = times_in(options.folder);
     // What failed at an earlier time is tried again.
     for (RunState& state : states_)
       if (state.kind == RunState::Kind::failed) state = {};
@@ -88,34 +111,41 @@ class Runner {
     return std::any_of(children_.begin(), children_.end(), [&](const Child& child) { return child.run == run; });
   }
 
+  bool has_ended(std::size_t run) const {
+    const RunState::Kind kind = states_[run].kind;
+    return kind == RunState::Kind::done || kind == RunState::Kind::failed || stopped_.contains(run);
+  }
+
   bool all_ended() const {
-    return children_.empty() && std::all_of(states_.begin(), states_.end(), [](const RunState& state) {
-             return state.kind == RunState::Kind::done || state.kind == RunState::Kind::failed;
-           });
+    if (!children_.empty()) return false;
+    for (std::size_t i = 0; i < plan_.size(); ++i)
+      if (!has_ended(i)) return false;
+    return true;
   }
 
   /// Reads from the folder what has become of the runs, whoever works on them: of all, or of those that somebody is
   /// known to work on.
   void look(bool at_all) {
     for (std::size_t i = 0; i < plan_.size(); ++i) {
-      if (states_[i].kind == RunState::Kind::done || states_[i].kind == RunState::Kind::failed) continue;
+      if (has_ended(i)) continue;
       if (!at_all && !is_here(i) && !elsewhere_.contains(i)) continue;
       const RunState now = options_.folder.state(plan_[i].name);
       // An old failure that was not tried again yet is no failure.
       if (now.kind == RunState::Kind::failed && !tried_.contains(i) && !elsewhere_.contains(i)) continue;
       states_[i] = now;
+      if (now.kind == RunState::Kind::done && !is_here(i)) times_.add(kinds_[i], now);
     }
   }
 
   void start_more() {
     elsewhere_.clear();
     for (std::size_t i = 0; i < plan_.size(); ++i) {
-      const RunState::Kind kind = states_[i].kind;
-      if (kind == RunState::Kind::done || kind == RunState::Kind::failed || is_here(i)) continue;
+      if (has_ended(i) || is_here(i)) continue;
       if (!plan_[i].after.empty()) {
-        const RunState::Kind before = states_[index_.at(plan_[i].after)].kind;
-        if (before == RunState::Kind::failed) fail(i, "the run that it starts from failed");
-        if (before != RunState::Kind::done) continue;
+        const std::size_t before = index_.at(plan_[i].after);
+        if (states_[before].kind == RunState::Kind::failed) fail(i, "the run that it starts from failed");
+        if (stopped_.contains(before)) stopped_.insert(i);
+        if (states_[before].kind != RunState::Kind::done) continue;
       }
       if (children_.size() >= static_cast<std::size_t>(options_.jobs)) continue;
       auto lock = RunLock::take(options_.folder.lock(plan_[i].name));
@@ -136,15 +166,17 @@ class Runner {
     tried_.insert(run);
     fs::remove(folder.failure(planned.name));
     std::vector<std::string> words{options_.program, "train", "--quiet"};
-    if (fs::exists(folder.run(planned.name) / "last" / "progress.json")) {
+    Settings settings = options_.settings_of(planned);
+    if (!planned.after.empty())
+      settings.set("init-weights", (folder.run(planned.after) / "last" / "model.safetensors").string(), "after");
+    if (fs::exists(last_checkpoint(folder.run(planned.name)))) {
+      // Data and files may lie elsewhere than when it began.
+      write_file(folder.run(planned.name) / "config.toml", config_text(settings));
       words.insert(words.end(), {"--resume", folder.run(planned.name).string()});
     } else {
       // Nothing was learnt yet.
       fs::remove_all(folder.run(planned.name));
       fs::remove(folder.log(planned.name));
-      Settings settings = options_.settings_of(planned);
-      if (!planned.after.empty())
-        settings.set("init-weights", (folder.run(planned.after) / "last" / "model.safetensors").string(), "after");
       write_file(folder.config(planned.name), config_text(settings));
       words.insert(words.end(),
                    {"--config", folder.config(planned.name).string(), "--output", folder.run(planned.name).string()});
@@ -186,9 +218,12 @@ class Runner {
       states_[run] = options_.folder.state(plan_[run].name);
       children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
       if (states_[run].kind == RunState::Kind::done) {
+        times_.add(kinds_[run], states_[run]);
         observer_.progress(report());
         observer_.run_ended(plan_[run], states_[run]);
-      } else if (!stopped()) {
+      } else if (was_stopped(status)) {
+        stopped_.insert(run);
+      } else {
         fail(run, how_it_ended(status, options_.folder.log(plan_[run].name)));
       }
     }
@@ -211,28 +246,16 @@ class Runner {
     GridReport report;
     report.runs = plan_.size();
     report.elsewhere = elsewhere_.size();
-    double done = 0, all = 0, all_seconds = 0;
-    std::map<std::string, std::pair<double, double>> measured;  // epochs and seconds
+    double done = 0, all = 0;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       const auto epochs = static_cast<double>(plan_[i].settings.integer("epochs"));
-      const auto epochs_done = static_cast<double>(states_[i].epochs_done);
       all += epochs;
-      done += states_[i].kind == RunState::Kind::failed ? epochs : epochs_done;
-      all_seconds += states_[i].seconds;
-      auto& [known_epochs, known_seconds] = measured[run_kind(plan_[i].settings)];
-      known_epochs += epochs_done;
-      known_seconds += states_[i].seconds;
+      done += states_[i].kind == RunState::Kind::failed ? epochs : static_cast<double>(states_[i].epochs_done);
       report.done += states_[i].kind == RunState::Kind::done ? 1 : 0;
       report.failed += states_[i].kind == RunState::Kind::failed ? 1 : 0;
     }
     report.share = all > 0 ? done / all : 1;
-    for (std::size_t i = 0; i < plan_.size(); ++i) {
-      if (states_[i].kind == RunState::Kind::done || states_[i].kind == RunState::Kind::failed) continue;
-      const auto& [epochs, seconds] = measured[run_kind(plan_[i].settings)];
-      const double rate = epochs > 0 ? seconds / epochs : all_seconds / done;
-      report.seconds_left +=
-          rate * static_cast<double>(plan_[i].settings.integer("epochs") - states_[i].epochs_done) / options_.jobs;
-    }
+    report.seconds_left = seconds_left();
     for (const Child& child : children_)
       report.running.push_back(fmt::format("{}, epoch {} of {}", plan_[child.run].name,
                                            states_[child.run].epochs_done + 1,
@@ -240,13 +263,32 @@ class Runner {
     return report;
   }
 
+  double seconds_left() const {
+    RunTimes times = times_;
+    for (const Child& child : children_) times.add(kinds_[child.run], states_[child.run]);
+    const auto mean = times.mean();
+    double all = 0, longest = 0;
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      if (has_ended(i)) continue;
+      const auto known = times.of(kinds_[i]);
+      if (!known && !mean) return std::nan("");
+      const std::int64_t epochs = plan_[i].settings.integer("epochs") - states_[i].epochs_done;
+      const double left = (known ? known->time : *mean).left(epochs);
+      all += left;
+      longest = std::max(longest, left);
+    }
+    return std::max(longest, all / options_.jobs);
+  }
+
   const std::vector<PlannedRun>& plan_;
   const RunnerOptions& options_;
   GridObserver& observer_;
   std::vector<RunState> states_;
   std::map<std::string, std::size_t> index_;
+  std::vector<std::string> kinds_;
   std::vector<Child> children_;
-  std::set<std::size_t> elsewhere_, tried_;
+  std::set<std::size_t> elsewhere_, tried_, stopped_;
+  RunTimes times_;  ///< of what the folder had, and of what was done here
   bool asked_to_stop_ = false;
 };
 
@@ -254,9 +296,13 @@ class Runner {
 
 RunState GridFolder::state(const std::string& name) const {
   RunState state;
+  const fs::path checkpoint = last_checkpoint(run(name));
+  if (fs::exists(checkpoint)) state.kind = RunState::Kind::begun;
   try {
-    const RunProgress progress = read_progress(run(name) / "last");
-    state = {RunState::Kind::begun, progress.epoch, progress.seconds, ""};
+    const RunProgress progress = read_progress(checkpoint);
+    state.epochs_done = progress.epoch;
+    state.seconds = progress.seconds - progress.epoch_seconds;
+    state.start_seconds = start_seconds(config(name), run(name));
   } catch (const UserError&) {
     // It has no checkpoint yet, or just gets a new one.
   }
@@ -271,8 +317,9 @@ RunState GridFolder::state(const std::string& name) const {
 
 Settings RunnerOptions::settings_of(const PlannedRun& run) const {
   Settings settings = run.settings;
-  if (!data_dir.empty() && settings.text("data-dir").empty())
-    settings.set("data-dir", fs::absolute(data_dir).string(), "--data-dir");
+  const auto folder = data_dirs.find(settings.text("data"));
+  if (folder != data_dirs.end() && settings.text("data-dir").empty())
+    settings.set("data-dir", folder->second, "--data-dir");
   settings.set("device", device, "--device");
   settings.set("threads", std::int64_t{threads}, "--threads");
   return settings;

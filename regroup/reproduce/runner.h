@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace regroup {
 struct RunState {
   enum class Kind { open, begun, done, failed } kind = Kind::open;
   std::int64_t epochs_done = 0;
-  double seconds = 0;  ///< of the epochs that are done
-  std::string reason;  ///< of a failure, a sentence
+  double seconds = 0;        ///< of the epochs that are done
+  double start_seconds = 0;  ///< from its start to its first epoch
+  std::string reason;        ///< of a failure, a sentence
 };
 
 /// The folder of a grid: runs/NAME are runs of regroup train; beside each lie its lock, its settings, what it printed
@@ -52,8 +54,8 @@ class GridObserver {
 
 struct RunnerOptions {
   GridFolder folder;
-  std::string program;   ///< regroup itself: every run is a process of its own
-  std::string data_dir;  ///< of every run that names none
+  std::string program;                           ///< regroup itself: every run is a process of its own
+  std::map<std::string, std::string> data_dirs;  ///< by dataset, of every run that names none
   std::string device = "auto";
   int jobs = 1;
   int threads = 1;                          ///< of a run
@@ -64,7 +66,7 @@ struct RunnerOptions {
 };
 
 /// Does all runs that are not done yet, and returns when each is done or has failed, whoever did it, or when it was
-/// stopped. A failure of an earlier time is tried again, once.
+/// stopped. A run that somebody stops by a signal is left as it is. A failure of an earlier time is tried again, once.
 GridReport run_plan(const std::vector<PlannedRun>& plan, const RunnerOptions& options, GridObserver& observer);
 
 }  // namespace regroup

@@ -2,14 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
+#include "support/temporary_folder.h"
 
 namespace regroup {
 namespace {
@@ -64,15 +62,11 @@ TEST(Plan, ARunIsNamedByWhatDecidesItsOutcome) {
   }
 }
 
-/// A folder that lasts as long as the test.
 class PlanWithFiles : public testing::Test {
  protected:
-  PlanWithFiles() { std::filesystem::create_directories(folder_); }
-  ~PlanWithFiles() override { std::filesystem::remove_all(folder_); }
-
   std::string file(const std::string& name, const std::string& content) const {
-    write_file(folder_ / name, content);
-    return (folder_ / name).string();
+    write_file(folder_.path() / name, content);
+    return (folder_.path() / name).string();
   }
 
   /// The names of cross-entropy's runs under one noise, with one more setting.
@@ -84,8 +78,7 @@ class PlanWithFiles : public testing::Test {
     return names(plan_runs({grid}, {}, {}));
   }
 
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("regroup-plan-" + std::to_string(::getpid()));
+  TemporaryFolder folder_;
 };
 
 TEST_F(PlanWithFiles, AFileCountsByItsContent) {
@@ -111,7 +104,7 @@ TEST_F(PlanWithFiles, AFileThatIsNotThereIsAMistake) {
   } catch (const UserError& error) {
     EXPECT_STREQ(error.what(), "g, CE, a: nowhere.csv: is not a file that can be read");
   }
-  EXPECT_THROW(with("init-weights", folder_.string()), UserError) << "a folder";
+  EXPECT_THROW(with("init-weights", folder_.path().string()), UserError) << "a folder";
 }
 
 TEST(Plan, GridsShareTheirRuns) {

@@ -28,8 +28,9 @@ a{color:var(--link)}
 section{margin-top:2.5rem;padding-top:1.5rem;border-top:1px solid var(--rule)}
 nav ul{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
 .state{font-weight:600}
-.failures,.legend,.notes,.files,figcaption{font-size:.875rem;color:var(--soft)}
+.failures,.legend,.notes,.files,.runs,figcaption{font-size:.875rem;color:var(--soft)}
 .scale{color:var(--soft)}
+summary{cursor:pointer}
 .scroll{position:relative;overflow-x:auto;margin:.6rem 0 1rem}
 table{border-collapse:collapse;font-size:.9375rem;font-variant-numeric:tabular-nums;line-height:1.35;
 border-top:2px solid var(--ink);border-bottom:2px solid var(--ink)}
@@ -106,6 +107,18 @@ std::string files(const std::vector<std::string>& names) {
   return text + "</p>\n";
 }
 
+std::string runs(const std::vector<PageRuns>& cells) {
+  if (cells.empty()) return "";
+  std::string text = "<details class=\"runs\">\n<summary>Folders of the runs</summary>\n<ul>\n";
+  for (const PageRuns& cell : cells) {
+    text += fmt::format("<li>{}:", escaped(cell.label));
+    for (const PageRuns::Folder& folder : cell.folders)
+      text += fmt::format(" <a href=\"{}\">{}</a>", link_target(folder.path), escaped(folder.label));
+    text += "</li>\n";
+  }
+  return text + "</ul>\n</details>\n";
+}
+
 }  // namespace
 
 std::string result_page(const ResultPage& page) {
@@ -118,8 +131,8 @@ std::string result_page(const ResultPage& page) {
   text += paragraph("scale", page.scale) + paragraph("state", page.state) + list("failures", page.failures);
   text += contents(page.sections) + list("notes", page.notes);
   for (const PageSection& section : page.sections) {
-    text += fmt::format("<section id=\"{}\">\n{}{}{}</section>\n", anchor(section.table.id), html_table(section.table),
-                        charts(section.figures), files(section.files));
+    text += fmt::format("<section id=\"{}\">\n{}{}{}{}</section>\n", anchor(section.table.id),
+                        html_table(section.table), charts(section.figures), files(section.files), runs(section.runs));
   }
   return text + "</main>\n</body>\n</html>\n";
 }

@@ -13,11 +13,23 @@ struct PageFigure {
   std::string caption;
 };
 
+/// Runs that a figure comes from, with their folders beside the page.
+struct PageRuns {
+  struct Folder {
+    std::string label;  ///< for instance "seed 1"
+    std::string path;   ///< for instance "runs/ce-1/"
+  };
+
+  std::string label;  ///< for instance "CIFAR-10, Symmetric 0.5, CE"
+  std::vector<Folder> folders;
+};
+
 /// A table with the figures that belong to it; either may be empty.
 struct PageSection {
   ResultTable table;
   std::vector<PageFigure> figures;
   std::vector<std::string> files;  ///< the same in other forms, beside the page: "table1.md", "table1.csv"
+  std::vector<PageRuns> runs = {};
 };
 
 struct ResultPage {

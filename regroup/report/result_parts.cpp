@@ -47,14 +47,14 @@ std::vector<std::vector<bool>> best_by(const ResultBlock& block, const Figure& f
   return best;
 }
 
+}  // namespace
+
 bool has_paper(const ResultTable& table) {
   const auto in_cell = [](const ResultCell& cell) { return !cell.paper.empty(); };
   const auto in_row = [&](const ResultRow& row) { return std::ranges::any_of(row.cells, in_cell); };
   return std::ranges::any_of(table.blocks,
                              [&](const ResultBlock& block) { return std::ranges::any_of(block.rows, in_row); });
 }
-
-}  // namespace
 
 std::string column_name(const ResultColumn& column) {
   if (column.group.empty() || column.label.empty()) return column.group + column.label;
@@ -98,7 +98,8 @@ std::string anchor(std::string_view id) {
 std::string legend(const ResultTable& table, std::string_view place) {
   const std::string seeds = table.seeds > 1 ? fmt::format(" over {} seeds", table.seeds) : "";
   const std::string paper = has_paper(table) ? fmt::format("; the paper's is {}", place) : "";
-  return fmt::format("Ours is mean \u00b1 standard deviation{}{}. Bold: the best of its column.", seeds, paper);
+  return fmt::format("{} \u00b1 standard deviation{}{}. Bold: the best of its column.",
+                     paper.empty() ? "Mean" : "Ours is mean", seeds, paper);
 }
 
 std::string difference_heading(const std::string& reference) {

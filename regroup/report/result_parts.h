@@ -10,6 +10,9 @@ namespace regroup {
 
 // What all ways of writing a ResultTable share. The texts are plain: the caller escapes them.
 
+/// Whether a cell has a figure of the paper.
+bool has_paper(const ResultTable& table);
+
 /// "Symmetric 0.2"
 std::string column_name(const ResultColumn& column);
 

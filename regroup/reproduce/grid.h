@@ -76,6 +76,9 @@ struct Scale {
   std::map<std::string, std::int64_t> seeds_of;   ///< of a column: by "grid/dataset/id"
   std::vector<GivenValue> values;                 ///< stronger than all of the grid's
   std::map<std::string, std::int64_t> epochs_of;  ///< by method: stronger than these too
+
+  /// All sizes are the grid's.
+  bool is_grids_own() const { return values.empty() && epochs_of.empty(); }
 };
 
 Scale parse_scale(std::string_view toml, const std::string& name);

@@ -53,7 +53,7 @@ class Stopwatch : public Observer {
                longest_evaluation;
   }
 
-  void epoch_done(const EpochMetrics& /*metrics*/) override { epochs.back().end = lap(); }
+  void epoch_done(const EpochMetrics& /*metrics*/, int /*epochs*/) override { epochs.back().end = lap(); }
 
   std::vector<Epoch> epochs;
   std::atomic<bool> enough = false;  ///< the last evaluation would take too long

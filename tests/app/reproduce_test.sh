@@ -31,6 +31,7 @@ command=(reproduce grid.toml --scale smoke --data-dir data --threads 1)
 # The plan is made without leaving anything behind.
 regroup "${command[@]}" --output never --dry-run > plan
 grep -qE '^6 runs, about ' plan || fail "the plan: $(cat plan)"
+grep -q '^Times are measured: 6 on a few steps' plan || fail "the plan: $(cat plan)"
 [ ! -e never ] || fail 'a dry run left a folder'
 
 # Killed, children and all, and taken up again.
@@ -55,6 +56,10 @@ for run in whole/runs/*-s?; do
 done
 [ "$(ls -d parts/runs/*-s? | wc -l)" = 6 ] || fail 'a run was done twice or not at all'
 ! ls parts/runs/*.failed 2> /dev/null || fail 'a run failed'
+
+# What is known from runs need not be measured.
+regroup "${command[@]}" --output whole --seeds 1 --dry-run > plan
+! grep -q 'a few steps' plan || fail "the plan: $(cat plan)"
 
 # What is done is not done again, and a changed setting is a new run.
 touch -d '2001-01-01' whole/runs/*/summary.json
@@ -102,8 +107,43 @@ grep -q '^regroup: failing, CE, bad: bad.csv: is not a file that can be read' sa
 regroup reproduce failing.toml --noise good --scale paper --data-dir data --threads 1 --output failing --quiet 2> said || fail "$(cat said)"
 grep -q 'bad.csv: is not a file' failing/tables/failing.md || fail "the missing file is not in the table: $(cat failing/tables/failing.md)"
 
+# A grid of one's own has its own sizes and seeds, and its own folder.
+cat > own.toml <<'END'
+title = "My grid"
+seeds = 2
+settings = { data = "fashion-mnist", epochs = 1, limit = 64, width = 4, model = "resnet18" }
+[[block]]
+label = "F"
+columns = [{ label = "as they are" }]
+rows = [{ label = "CE", method = "ce" }]
+END
+regroup reproduce own.toml --data-dir data --threads 1 --quiet 2> said || fail "$(cat said)"
+[ "$(ls -d runs/own/runs/*-s? | wc -l)" = 2 ] || fail "not two seeds in runs/own: $(cat said)"
+grep -q '^epochs = 1$' runs/own/runs/*-s1/config.toml || fail 'a grid of its own sizes was scaled'
+grep -q '<h1>My grid</h1>' runs/own/index.html || fail 'the page has not the title of the grid'
+! sed '1,/<\/style>/d' runs/own/index.html | grep -qi 'paper' || fail 'the page of a grid of its own speaks of the paper'
+regroup reproduce own.toml --scale smoke --data-dir data --threads 1 --dry-run | grep -q ' 2 ' || fail 'a scale that is given does not count'
+! regroup reproduce own.toml table1 --data-dir data 2> said || fail 'sizes of two kinds in one folder'
+grep -q 'give a --scale' said || fail "$(cat said)"
+
+# A dataset that --data-dir does not have is where its package puts it, if another one is there.
+mkdir -p several && cp -r data several/mnist
+sed 's/"fashion-mnist"/"mnist"/' own.toml > both.toml
+cat >> both.toml <<'END'
+[[block]]
+label = "Clothes"
+settings = { data = "fashion-mnist" }
+columns = [{ label = "as they are" }]
+rows = [{ label = "CE", method = "ce" }]
+END
+regroup reproduce both.toml --data-dir several --seeds 1 --threads 1 --dry-run > plan 2> said || fail "$(cat said)"
+grep -q '^Times are measured: 2 on a few steps' plan || fail "the plan with data in two places: $(cat plan)"
+
 # Data that is missing is told once, before anything starts; runs with other data go on.
 mkdir empty
+status=0
+regroup reproduce own.toml --data-dir empty --output never --dry-run > plan 2> said || status=$?
+[ $status = 2 ] && grep -q '^2 runs, about ?' plan && grep -q '^Time unknown: .*fashion-mnist' plan || fail "a plan without data: $status, $(cat plan said)"
 status=0
 regroup reproduce grid.toml --scale paper --data-dir empty --output missing 2> said || status=$?
 [ $status = 2 ] && [ "$(wc -l < said)" = 1 ] && [ ! -e missing ] || fail "missing data: exit code $status, $(cat said)"

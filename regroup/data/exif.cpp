@@ -9,22 +9,21 @@ namespace {
 /// Reads the numbers of a TIFF block. What lies outside it is 0, which is neither a tag nor an orientation.
 class Tiff {
  public:
-  explicit Tiff(std::span<const std::uint8_t> bytes)
-      : bytes_(bytes), little_(number_of_byte(0) == 'I' && number_of_byte(1) == 'I') {}
+  explicit Tiff(std::span<const std::uint8_t> bytes) : bytes_(bytes), little_(byte_at(0) == 'I' && byte_at(1) == 'I') {}
 
   bool is_one() const {
-    const bool big = number_of_byte(0) == 'M' && number_of_byte(1) == 'M';
+    const bool big = byte_at(0) == 'M' && byte_at(1) == 'M';
     return (little_ || big) && number(2, 2) == 42;
   }
 
   std::uint32_t number(std::size_t at, std::size_t size) const {
     std::uint32_t value = 0;
-    for (std::size_t i = 0; i < size; ++i) value = value << 8 | number_of_byte(little_ ? at + size - 1 - i : at + i);
+    for (std::size_t i = 0; i < size; ++i) value = value << 8 | byte_at(little_ ? at + size - 1 - i : at + i);
     return value;
   }
 
  private:
-  std::uint32_t number_of_byte(std::size_t at) const { return at < bytes_.size() ? bytes_[at] : 0; }
+  std::uint32_t byte_at(std::size_t at) const { return at < bytes_.size() ? bytes_[at] : 0; }
 
   std::span<const std::uint8_t> bytes_;
   bool little_;
@@ -34,10 +33,10 @@ bool lies_on_its_side(int orientation) { return orientation >= 5; }
 
 }  // namespace
 
-int exif_orientation(std::span<const std::uint8_t> bytes) {
+int exif_orientation(std::span<const std::uint8_t> block) {
   constexpr std::uint32_t orientation_tag = 0x0112, short_type = 3;
   constexpr std::size_t entry_bytes = 12;
-  const Tiff tiff(bytes);
+  const Tiff tiff(block);
   if (!tiff.is_one()) return 1;
   const std::size_t directory = tiff.number(4, 4);
   const std::size_t entries = tiff.number(directory, 2);

@@ -10,9 +10,9 @@ namespace regroup {
 /// What makes a stored image upright, by the numbers of EXIF: 1 nothing, 2 mirror left and right, 3 turn by 180
 /// degrees, 4 mirror top and bottom, 5 exchange rows and columns, 6 turn right, 7 as 3 and then 5, 8 turn left.
 ///
-/// `tiff` is an EXIF block from its byte order (II or MM) on. Where it says nothing, or is damaged, the answer is 1: an
-/// image without EXIF is no worse.
-int exif_orientation(std::span<const std::uint8_t> tiff);
+/// `block` is an EXIF block from its byte order (II or MM) on. Where it says nothing, or is damaged, the answer is 1:
+/// an image without EXIF is no worse.
+int exif_orientation(std::span<const std::uint8_t> block);
 
 /// The size of an image once it is upright.
 ImageSize upright(ImageSize stored, int orientation);

@@ -102,16 +102,17 @@ ImageSize most_common(std::span<const ImageSize> sizes) {
 /// The size that all images get, and why.
 ImageSize settle_size(std::span<const ImageSize> sizes, const LoadOptions& options) {
   if (options.image_size > 0) return {options.image_size, options.image_size};
-  const ImageSize size = choose_size(sizes, options.max_size), common = most_common(sizes);
-  if (sizes.empty()) return size;
+  const int side = choose_size(sizes, options.max_size);
+  if (sizes.empty()) return {side, side};
+  const ImageSize common = most_common(sizes);
   std::string reason = fmt::format("the most common size of the files is {}x{}", common.width, common.height);
-  if (std::max(common.height, common.width) > options.max_size) {
+  if (std::min(common.height, common.width) > options.max_size) {
     reason += fmt::format(", and the network is made for at most {}", options.max_size);
-  } else if (size != common) {
-    reason += fmt::format(", and a side has at least {}", min_side);
+  } else if (side == min_side) {
+    reason += fmt::format(", and networks need {}", min_side);
   }
-  tell(options, fmt::format("images become {}x{}: {} (--image-size changes it)", size.width, size.height, reason));
-  return size;
+  tell(options, fmt::format("images become {}x{}: {} (--image-size changes it)", side, side, reason));
+  return {side, side};
 }
 
 void refuse_too_much(const std::filesystem::path& root, std::size_t images, ImageSize size,
@@ -206,10 +207,10 @@ void split_off_test(ListedImages& images, int classes, const LoadOptions& option
                             100 * options.test_split, images.test.size()));
 }
 
-ImageSize choose_size(std::span<const ImageSize> sizes, int max_side) {
+int choose_size(std::span<const ImageSize> sizes, int max_side) {
+  if (sizes.empty()) return max_side;
   const ImageSize common = most_common(sizes);
-  if (sizes.empty() || std::max(common.height, common.width) > max_side) return {max_side, max_side};
-  return {std::max(common.height, min_side), std::max(common.width, min_side)};
+  return std::clamp(std::min(common.height, common.width), min_side, max_side);
 }
 
 void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,

@@ -48,8 +48,8 @@ void split_off_test(ListedImages& images, int classes, const LoadOptions& option
 void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,
                       Dataset& dataset);
 
-/// The size that images of these sizes get if none is asked for: the most common one (of several the largest), each
-/// side at least 28; a square of `max_side` if that has a larger side.
-ImageSize choose_size(std::span<const ImageSize> sizes, int max_side);
+/// The height and width that images of these sizes get if none is asked for: the shorter side of the most common size
+/// (of several the largest), at least 28 and at most `max_side`.
+int choose_size(std::span<const ImageSize> sizes, int max_side);
 
 }  // namespace regroup

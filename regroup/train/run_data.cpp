@@ -10,6 +10,7 @@
 #include "regroup/core/csv_field.h"
 #include "regroup/core/error.h"
 #include "regroup/data/labels_file.h"
+#include "regroup/nn/network.h"
 #include "regroup/noise/noise.h"
 
 namespace regroup {
@@ -18,6 +19,7 @@ LoadOptions load_options(const Settings& settings, int threads, Observer& observ
   LoadOptions options;
   if (!settings.text("data-dir").empty()) options.data_dir = settings.text("data-dir");
   options.image_size = static_cast<int>(settings.integer("image-size"));
+  options.max_size = network_named(settings.text("model")).largest_image;
   options.on_bad_image = settings.text("on-bad-image") == "skip" ? BadImage::skip : BadImage::refuse;
   options.test_split = settings.number("test-split");
   // The test part does not follow the run's seed: runs with other seeds are measured on the same images, and an index

@@ -10,15 +10,15 @@
 namespace regroup {
 namespace {
 
-TEST(ChooseSize, TakesTheMostCommonSizeWithinBounds) {
-  const ImageSize small{20, 40}, square{64, 64}, large{64, 225};
-  EXPECT_EQ(choose_size(std::vector{square, small, square}, 224), square);
-  EXPECT_EQ(choose_size(std::vector{small, small, square}, 224), (ImageSize{28, 40}));
-  EXPECT_EQ(choose_size(std::vector{large, large, square}, 224), (ImageSize{224, 224}));
-  EXPECT_EQ(choose_size(std::vector{large, large, square}, 225), large);
-  EXPECT_EQ(choose_size(std::vector{square}, 63), (ImageSize{63, 63}));
-  EXPECT_EQ(choose_size(std::vector{small, square}, 224), square);  // of two that are as common, the larger one
-  EXPECT_EQ(choose_size({}, 96), (ImageSize{96, 96}));
+TEST(ChooseSize, TakesTheShorterSideOfTheMostCommonSizeWithinBounds) {
+  const ImageSize small{20, 40}, square{64, 64}, large{400, 225};
+  EXPECT_EQ(choose_size(std::vector{square, small, square}, 224), 64);
+  EXPECT_EQ(choose_size(std::vector{small, small, square}, 224), 28);
+  EXPECT_EQ(choose_size(std::vector{large, large, square}, 224), 224);
+  EXPECT_EQ(choose_size(std::vector{large, large, square}, 300), 225);
+  EXPECT_EQ(choose_size(std::vector{square}, 63), 63);
+  EXPECT_EQ(choose_size(std::vector{small, square}, 224), 64);  // of two that are as common, the larger one
+  EXPECT_EQ(choose_size({}, 96), 96);
 }
 
 /// Six training images of 30x30 and two test images, one of them larger; `bad` files have a name and no image.
@@ -102,7 +102,7 @@ TEST_F(ImageFiles, TheSizeAndTheMemoryAreToldBeforeTheImagesAreDecoded) {
   list.test.clear();
   for (int i = 8; i < 20; ++i) add(list.test, i, {12, 300 - 100});
   EXPECT_EQ(first(),
-            "images become 200x28: the most common size of the files is 200x12, and a side has at least 28 "
+            "images become 28x28: the most common size of the files is 200x12, and networks need 28 "
             "(--image-size changes it)");
 }
 

@@ -50,6 +50,12 @@ TEST(TomlFile, DotsAndBracketsThatDoNotNestAreFine) {
   EXPECT_EQ(table["a"]["b"]["c"].as_array()->size(), 100U);
 }
 
+TEST(TomlFile, LettersOutsideOfQuotesAreMistakes) {
+  for (const std::string text : {"b = Zürich", "ü = 1", "\xEF\xB5\xBF = 1", "b = [2\"ü"})
+    EXPECT_EQ(user_error([&] { parse_toml("a = 1\n" + text, "run.toml"); }).rfind("run.toml, line 2: ", 0), 0U) << text;
+  EXPECT_EQ(parse_toml("a = \"\"\"\\\n ü\"\"\"", "run.toml")["a"].value<std::string>(), "ü");
+}
+
 TEST(TomlFile, AFileThatIsTooLargeIsRefused) {
   EXPECT_EQ(user_error([] { parse_toml(std::string(max_toml_bytes + 1, '\n'), "run.toml"); }),
             "run.toml: more than 1048576 bytes; is it the right file?");

@@ -120,7 +120,11 @@ void add_predict_command(CLI::App& app) {
   command->add_option("--precision", flags->precision, "auto, fp32 or bf16")->capture_default_str();
   command->add_flag("--overwrite", flags->overwrite, "Replace a file that exists");
   command->add_flag("-q,--quiet", flags->quiet, "No progress");
-  command->footer("Example:\n  regroup predict runs/photos new-photos/ --out predictions.csv");
+  command->footer(
+      "Paths and class names are written as they are, for other programs. In a spreadsheet, import them as text: one "
+      "that\n"
+      "begins with = + - or @ would be taken for a formula.\n\n"
+      "Example:\n  regroup predict runs/photos new-photos/ --out predictions.csv");
   command->callback([flags] { run_predict(*flags); });
 }
 

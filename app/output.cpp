@@ -28,7 +28,10 @@ void write_out(std::string_view lines) { write_bytes(printable_lines(lines)); }
 
 void write_data(std::string_view data) { isatty(STDOUT_FILENO) == 1 ? write_out(data) : write_bytes(data); }
 
-void print_error(std::string_view sentence) { fmt::print(stderr, "{}\n", printable(sentence)); }
+void print_error(std::string_view sentence) {
+  // Where this cannot be written either, there is nobody to tell.
+  std::fputs((printable(sentence) + "\n").c_str(), stderr);
+}
 
 void finish_output() { check_output(std::fflush(stdout) == 0 && std::ferror(stdout) == 0); }
 

@@ -120,6 +120,11 @@ for arguments in '' --version 'train --help' presets 'predict run pixel.png'; do
   [ "$status" = 2 ] && grep -q '^regroup: standard output could not be written: No space left on device$' error ||
     fail "regroup $arguments on a full disk: exit code $status, $(cat error)"
 done
+for errors in '2>/dev/full' '2>&-'; do
+  status=0
+  bash -c "'$program' frobnicate $errors" || status=$?
+  [ "$status" = 2 ] || fail "regroup $errors: exit code $status"
+done
 regroup predict run pixel.png >&- 2>error && fail 'a closed standard output went unnoticed'
 regroup reference 2>error | true || [ ! -s error ] || fail "a closed pipe: $(cat error)"
 

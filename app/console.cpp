@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "output.h"
 #include "regroup/train/duration.h"
 #include "regroup/train/metrics.h"
 
@@ -97,7 +98,7 @@ void Console::epoch_done(const EpochMetrics& metrics, int epochs) {
 void Console::print_line(const std::string& line) {
   const std::lock_guard lock(mutex_);
   clear_bar();
-  fmt::print(stderr, "{}\n", line);
+  print_error(line);
   last_shown_ = Clock::now();
 }
 
@@ -133,7 +134,7 @@ void Console::tell_every_minute(const std::stop_token& stop) {
       ended_.wait_until(lock, stop, due, [] { return false; });
       continue;
     }
-    fmt::print(stderr, "{}\n", status_.empty() ? "working" : status_);
+    print_error(status_.empty() ? "working" : status_);
     last_shown_ = Clock::now();
   }
 }

@@ -7,8 +7,10 @@
 
 #include "cli.h"
 #include "console.h"
+#include "output.h"
 #include "regroup/core/error.h"
 #include "regroup/core/parallel.h"
+#include "regroup/core/printable.h"
 #include "regroup/train/run_data.h"
 #include "regroup/train/run_settings.h"
 #include "regroup/train/trained_network.h"
@@ -58,8 +60,8 @@ void run_eval(const EvalFlags& flags) {
   const auto options = evaluation_of(trained.card, device, choose_precision(flags.precision, device));
   const auto predicted = most_likely(probabilities(trained.predictor(), test, all, options));
 
-  fmt::print("{}: {:.2f} % of {} test images\n\n", trained.file.string(), 100 * accuracy(predicted, test.labels),
-             test.count);
+  print_out("{}: {:.2f} % of {} test images\n\n", trained.file.string(), 100 * accuracy(predicted, test.labels),
+            test.count);
   for (int y = 0; y < dataset.classes(); ++y) {
     std::size_t images = 0, right = 0;
     for (std::size_t i = 0; i < predicted.size(); ++i) {
@@ -68,8 +70,8 @@ void run_eval(const EvalFlags& flags) {
       right += predicted[i] == y ? 1 : 0;
     }
     if (images > 0)
-      fmt::print("{:<24} {:>6.2f} % of {}\n", dataset.class_names[static_cast<std::size_t>(y)],
-                 100 * static_cast<double>(right) / static_cast<double>(images), images);
+      print_out("{:<24} {:>6.2f} % of {}\n", printable(dataset.class_names[static_cast<std::size_t>(y)]),
+                100 * static_cast<double>(right) / static_cast<double>(images), images);
   }
 }
 

@@ -16,9 +16,11 @@
 
 #include "cli.h"
 #include "console.h"
+#include "output.h"
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
 #include "regroup/core/parallel.h"
+#include "regroup/core/printable.h"
 #include "regroup/data/dataset.h"
 #include "regroup/report/text_table.h"
 #include "regroup/reproduce/estimate.h"
@@ -63,7 +65,7 @@ class GridConsole : public GridObserver {
     if (quiet_ || !terminal_) return;
     std::string line = fmt::format("{:3.0f} %{} {}", 100 * report.share, latest_, fmt::join(report.running, "; "));
     if (report.running.empty() && report.elsewhere > 0) line += "waiting for runs that others work on";
-    fmt::print(stderr, "\r\033[K{}", line.substr(0, 150));
+    fmt::print(stderr, "\r\033[K{}", printable(line.substr(0, 150)));
     std::fflush(stderr);
     shown_ = true;
   }
@@ -71,7 +73,7 @@ class GridConsole : public GridObserver {
   void say(const std::string& sentence) {
     if (shown_) fmt::print(stderr, "\r\033[K");
     shown_ = false;
-    fmt::print(stderr, "{}\n", sentence);
+    print_error(sentence);
   }
 
  private:
@@ -109,12 +111,12 @@ void print_plan(const std::vector<PlannedRun>& plan, const RunnerOptions& option
   std::vector<std::string> measured;
   for (std::size_t i = 0; i + 1 < sources.size(); ++i)
     if (counts[i] > 0) measured.push_back(fmt::format("{} on {}", counts[i], sources[i]));
-  fmt::print("{}\n{} runs, about {} with --jobs {}{}.\n",
+  print_out("{}\n{} runs, about {} with --jobs {}{}.\n",
              text_table({"run", "state", "epochs", "time left", "measured on"}, rows), plan.size(),
              measured.empty() && !reasons.empty() ? "?" : duration_text(std::max(longest, all / options.jobs)),
              options.jobs, reasons.empty() ? "" : fmt::format(", without {} whose time is unknown", counts.back()));
-  if (!measured.empty()) fmt::print("Times are measured: {}.\n", fmt::join(measured, ", "));
-  for (const std::string& reason : reasons) fmt::print("Time unknown: {}\n", reason);
+  if (!measured.empty()) print_out("Times are measured: {}.\n", fmt::join(measured, ", "));
+  for (const std::string& reason : reasons) print_out("Time unknown: {}\n", reason);
 }
 
 /// Finds the datasets of the runs: in `data_dir`, and if that has one of them, the others also where their packages
@@ -173,7 +175,7 @@ std::vector<PlannedRun> without(const std::vector<PlannedRun>& plan,
   }
   if (kept.empty()) throw UserError(left_out.begin()->first);
   for (const auto& [reason, runs] : left_out)
-    fmt::print(stderr, "{} left out: {}\n", runs == 1 ? "1 run is" : fmt::format("{} runs are", runs), reason);
+    print_error(fmt::format("{} left out: {}", runs == 1 ? "1 run is" : fmt::format("{} runs are", runs), reason));
   return kept;
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "console.h"
+#include "output.h"
 #include "regroup/core/error.h"
 #include "regroup/methods/method.h"
 #include "regroup/train/duration.h"
@@ -76,15 +77,15 @@ Settings new_settings(const TrainFlags& flags) {
 
 void print_summary(const TrainResult& result, const std::string& folder) {
   const RunSummary& summary = result.summary;
-  fmt::print("\ntest accuracy       last    best on noisy validation    best on test\n");
+  print_out("\ntest accuracy       last    best on noisy validation    best on test\n");
   for (const auto& [name, values] : summary.predictors)
-    fmt::print("{:<15}{:>7.2f} %{:>26.2f} %{:>14.2f} %{}\n", name, 100 * values.last, 100 * values.best_val,
-               100 * values.best_test, name == summary.primary ? "  <- primary" : "");
+    print_out("{:<15}{:>7.2f} %{:>26.2f} %{:>14.2f} %{}\n", name, 100 * values.last, 100 * values.best_val,
+              100 * values.best_test, name == summary.primary ? "  <- primary" : "");
   if (summary.memorised == summary.memorised)
-    fmt::print("\n{:.1f} % of the labels are wrong; the model has memorised {:.1f} % of those.\n",
-               100 * summary.noise_rate, 100 * summary.memorised);
-  fmt::print("{} in all, {:.0f} images a second.\nThe run is in {}; its pictures in {}/plots.\n",
-             duration_text(summary.seconds), summary.images_per_second, folder, folder);
+    print_out("\n{:.1f} % of the labels are wrong; the model has memorised {:.1f} % of those.\n",
+              100 * summary.noise_rate, 100 * summary.memorised);
+  print_out("{} in all, {:.0f} images a second.\nThe run is in {}; its pictures in {}/plots.\n",
+            duration_text(summary.seconds), summary.images_per_second, folder, folder);
 }
 
 void run_train(const TrainFlags& flags) {

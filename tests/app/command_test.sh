@@ -170,7 +170,8 @@ mkdir -p $'pictures/\e[31mcat' $'pictures/dog\n'
 for i in {1..8}; do cp pixel.png $'pictures/\e[31mcat'/"$i.png"; cp pixel.png $'pictures/dog\n'/"$i.png"; done
 regroup train --data folder:pictures --image-size 32 --width 4 --epochs 1 --batch-size 4 --output $'named\e[31m' --quiet
 escape=$'\e\\['
-for arguments in 'noise --data folder:pictures --noise none --out /dev/null' 'runs .' $'runs nowhere\e[31m' $'train --model \e[31m' \
+for arguments in 'noise --data folder:pictures --noise none --out /dev/null' 'runs .' $'eval named\e[31m' \
+  $'predict named\e[31m nothing\e[31m.png' $'runs nowhere\e[31m' $'train --model \e[31m' \
   $'\e[31m'; do
   # shellcheck disable=SC2086
   ! regroup $arguments 2>&1 | grep -q "$escape" || fail "regroup $arguments prints an escape code"

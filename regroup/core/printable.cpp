@@ -41,7 +41,8 @@ std::string cleaned(std::string_view text, std::string_view kept) {
   while (!text.empty()) {
     const Character character = first_character(text);
     const std::string_view bytes = text.substr(0, character.bytes);
-    const bool stays = character.bytes > 0 && (is_harmless(character.number) || kept.find(bytes) != kept.npos);
+    const bool stays =
+        character.bytes > 0 && (is_harmless(character.number) || kept.find(bytes) != std::string_view::npos);
     result += stays ? bytes : "\xEF\xBF\xBD";
     text.remove_prefix(character.bytes > 0 ? character.bytes : 1);
   }

@@ -57,7 +57,8 @@ TEST(Grid, ComparesWithTheRowThatIsNamed) {
 }
 
 TEST(Grid, SaysWhereItIsWrong) {
-  EXPECT_EQ(message("title = "), "g, line 1: Error while parsing key-value pair: encountered end-of-file");
+  EXPECT_EQ(message("title = "),
+            "g, line 1: Error while parsing key-value pair: encountered end-of-file; write name = value");
   EXPECT_EQ(message("title = 1"), "g: title is not a text");
   EXPECT_EQ(message("title = \"x\""), "g: has no [[block]]");
   EXPECT_EQ(message(with("seeds = 2", "seeds = 0")), "g: seeds is not a whole number from 1 to 10000");

@@ -26,7 +26,8 @@ struct EvalFlags {
 };
 
 /// The run's own data, loaded as the run has loaded it, unless other data is asked for.
-Dataset load_data(const EvalFlags& flags, const NetworkCard& card, Observer& console) {
+Dataset load_data(const EvalFlags& flags, const NetworkCard& card) {
+  Console console(false);
   Settings settings = run_settings({});
   if (!flags.data) {
     const auto config = std::filesystem::path(flags.run) / "config.toml";
@@ -37,7 +38,9 @@ Dataset load_data(const EvalFlags& flags, const NetworkCard& card, Observer& con
   if (flags.data) settings.set("data", *flags.data, "--data");
   if (flags.data_dir) settings.set("data-dir", *flags.data_dir, "--data-dir");
   settings.set("image-size", std::int64_t{card.height}, "the network");
-  Dataset dataset = load_dataset(settings.text("data"), load_options(settings, hardware_threads(), console));
+  LoadOptions options = load_options(settings, hardware_threads(), console);
+  options.tell = {};  // the training has told it
+  Dataset dataset = load_dataset(settings.text("data"), options);
   const ImageSet& test = dataset.test;
   if (test.count == 0)
     throw UserError(fmt::format("{}: there are no test images; give others by --data", settings.text("data")));
@@ -52,8 +55,7 @@ Dataset load_data(const EvalFlags& flags, const NetworkCard& card, Observer& con
 void run_eval(const EvalFlags& flags) {
   const at::Device device = choose_device(flags.device);
   const TrainedNetwork trained = load_trained_network(flags.run, flags.checkpoint, device);
-  Console console(false);
-  const Dataset dataset = load_data(flags, trained.card, console);
+  const Dataset dataset = load_data(flags, trained.card);
   const ImageSet& test = dataset.test;
   std::vector<std::uint32_t> all(static_cast<std::size_t>(test.count));
   std::iota(all.begin(), all.end(), 0U);

@@ -112,9 +112,9 @@ void print_plan(const std::vector<PlannedRun>& plan, const RunnerOptions& option
   for (std::size_t i = 0; i + 1 < sources.size(); ++i)
     if (counts[i] > 0) measured.push_back(fmt::format("{} on {}", counts[i], sources[i]));
   print_out("{}\n{} runs, about {} with --jobs {}{}.\n",
-             text_table({"run", "state", "epochs", "time left", "measured on"}, rows), plan.size(),
-             measured.empty() && !reasons.empty() ? "?" : duration_text(std::max(longest, all / options.jobs)),
-             options.jobs, reasons.empty() ? "" : fmt::format(", without {} whose time is unknown", counts.back()));
+            text_table({"run", "state", "epochs", "time left", "measured on"}, rows), plan.size(),
+            measured.empty() && !reasons.empty() ? "?" : duration_text(std::max(longest, all / options.jobs)),
+            options.jobs, reasons.empty() ? "" : fmt::format(", without {} whose time is unknown", counts.back()));
   if (!measured.empty()) print_out("Times are measured: {}.\n", fmt::join(measured, ", "));
   for (const std::string& reason : reasons) print_out("Time unknown: {}\n", reason);
 }

@@ -92,7 +92,7 @@ void run_train(const TrainFlags& flags) {
   if (flags.output && flags.output->empty())
     throw UserError("--output is empty; name the run's folder, or leave it out");
   const Settings settings = flags.resume ? resumed_settings(flags, *flags.resume) : new_settings(flags);
-  if (flags.dry_run) return fmt::print("{}", config_text(settings));
+  if (flags.dry_run) return write_out(config_text(settings));
   const std::string folder = flags.resume ? *flags.resume : flags.output ? *flags.output : free_output(settings);
 
   const std::atomic<bool>& stop = stop_requested();

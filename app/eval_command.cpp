@@ -90,7 +90,7 @@ void add_eval_command(CLI::App& app) {
   command->add_option("--data-dir", flags->data_dir, "Where it lies");
   command->add_option("--device", flags->device, "auto, cpu or cuda")->capture_default_str();
   command->add_option("--precision", flags->precision, "auto, fp32 or bf16")->capture_default_str();
-  command->footer("Example:\n  regroup eval runs/fashion-mnist-rml-1");
+  command->footer("Example:\n  regroup eval runs/photos-rml-1");
   command->callback([flags] { run_eval(*flags); });
 }
 

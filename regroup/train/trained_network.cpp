@@ -13,9 +13,11 @@ namespace {
 /// The primary network's file: the momentum model's where the method prefers it and there is one.
 std::filesystem::path primary_file(const std::filesystem::path& run, const std::string& checkpoint) {
   const auto folder = whole_checkpoint(run / checkpoint);
-  if (!std::filesystem::is_directory(folder))
-    throw UserError(
-        fmt::format("{}: there is no {}/ in it; give a run's folder or a .safetensors file", run.string(), checkpoint));
+  if (!has_checkpoint(folder)) {
+    const bool has_last = has_checkpoint(run / "last");
+    throw UserError(fmt::format("{}: there is no {}/ in it{}; {}", run.string(), checkpoint, has_last ? " yet" : "",
+                                has_last ? "give --checkpoint last" : "give a run's folder or a .safetensors file"));
+  }
   const Settings settings = resolve_settings({read_config((run / "config.toml").string())});
   const std::string primary = method_named(settings.text("method")).primary(settings);
   return folder / (primary + ".safetensors");

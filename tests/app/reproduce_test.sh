@@ -40,8 +40,10 @@ tail -n 2 said | grep -q '^done .* (6 of 6 runs' || fail "the last run that ende
 setsid "$program" "${command[@]}" --output parts 2> /dev/null &
 pid=$!
 for _ in $(seq 300); do [ ! -f "$(echo parts/runs/*-s1/last/progress.json | cut -d' ' -f1)" ] || break; sleep 0.1; done
-kill -KILL $pid
-pkill -KILL -f "$program train .*parts/runs" || true
+# By their ids: other tests may run the same program.
+children=$(ps -o pid= --ppid $pid)
+[ -n "$children" ] || fail 'there was no run to kill'
+kill -KILL $pid $children
 wait $pid || true
 
 # Two at once share what is left: every run has one owner.

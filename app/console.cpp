@@ -34,9 +34,6 @@ std::size_t terminal_width() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
-/// A little under a minute, so that a line comes at least every minute.
-constexpr std::chrono::seconds silence(50);
-
 std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f} %", 100 * share); }
 
 }  // namespace
@@ -57,7 +54,8 @@ std::string shell_word(const std::string& text) {
 
 int Stopped::exit_code() const { return 128 + stop_signal; }
 
-Console::Console(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), last_shown_(Clock::now()) {
+Console::Console(bool quiet, std::chrono::milliseconds silence)
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), silence_(silence), last_shown_(Clock::now()) {
   if (!quiet_ && !terminal_) minutes_ = std::jthread([this](const std::stop_token& stop) { tell_every_minute(stop); });
 }
 
@@ -68,9 +66,11 @@ Console::~Console() {
 
 void Console::message(const std::string& sentence) { print_line(sentence); }
 
-void Console::run_started(const std::string& folder) {
-  if (!quiet_) print_line(fmt::format("The run is {}.", folder));
+void Console::note(const std::string& sentence) {
+  if (!quiet_) print_line(sentence);
 }
+
+void Console::run_started(const std::string& folder) { note(fmt::format("The run is {}.", folder)); }
 
 void Console::loading(std::size_t done, std::size_t total) {
   if (total > 0)
@@ -129,7 +129,7 @@ void Console::clear_bar() {
 void Console::tell_every_minute(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    const auto due = last_shown_ + silence;
+    const auto due = last_shown_ + silence_;
     if (Clock::now() < due) {
       ended_.wait_until(lock, stop, due, [] { return false; });
       continue;

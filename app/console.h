@@ -14,10 +14,12 @@ namespace regroup {
 /// Shows a run on stderr: a bar that moves on a terminal; otherwise a line per epoch, and at least one per minute.
 class Console : public Observer {
  public:
-  explicit Console(bool quiet);
+  /// `silence`: without a terminal, how long nothing may be said. A little under a minute: what is said is late.
+  explicit Console(bool quiet, std::chrono::milliseconds silence = std::chrono::seconds(50));
   ~Console() override;
 
   void message(const std::string& sentence) override;
+  void note(const std::string& sentence) override;
   void run_started(const std::string& folder) override;
   void loading(std::size_t done, std::size_t total) override;
   void step_done(const StepReport& report) override;
@@ -33,6 +35,7 @@ class Console : public Observer {
 
   bool quiet_;
   bool terminal_;
+  std::chrono::milliseconds silence_;
   std::mutex
       mutex_;  ///< of all that follows: images are read on several threads, and the minutes have one of their own
   bool bar_shown_ = false;

@@ -267,11 +267,12 @@ void run_reproduce(const ReproduceFlags& flags) {
   console.say(fmt::format("{} of {} runs are done{}. The tables are in {}.", report.done, report.runs,
                           report.failed > 0 ? fmt::format(", {} failed", report.failed) : "",
                           (options.folder.path / "index.html").string()));
-  if (report.done + report.failed < report.runs)
+  if (report.done + report.failed < report.runs) {
     console.say("Stopped and saved. The same command resumes.");
-  else if (report.failed > 0)
-    throw UserError("some runs failed; the same command tries them again");
-  else if (plan.size() < wanted.size())
+    throw Stopped();
+  }
+  if (report.failed > 0) throw UserError("some runs failed; the same command tries them again");
+  if (plan.size() < wanted.size())
     throw UserError("some runs were left out for want of their data; --data narrows what is asked for");
 }
 

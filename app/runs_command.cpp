@@ -26,8 +26,7 @@ std::vector<std::string> row_of(const std::filesystem::path& run) {
                                settings.text("data"),  settings.text("noise"),
                                settings.text("model"), fmt::format("{}", settings.integer("seed"))};
   if (!std::filesystem::exists(run / "summary.json")) {
-    const bool has_checkpoint = std::filesystem::exists(run / "last" / "progress.json");
-    row.push_back(fmt::format("{}/{} epochs", has_checkpoint ? read_progress(run / "last").epoch : 0,
+    row.push_back(fmt::format("{}/{} epochs", has_checkpoint(run / "last") ? read_progress(run / "last").epoch : 0,
                               settings.integer("epochs")));
     return row;
   }

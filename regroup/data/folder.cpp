@@ -240,6 +240,9 @@ void tell_what_was_found(const fs::path& root, const Lister& lister, const PartN
 }  // namespace
 
 std::vector<std::string> list_images(const fs::path& path) {
+  std::error_code error;
+  if (fs::status(path, error).type() == fs::file_type::none)
+    throw UserError(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
   if (!is_folder(path)) return {path.string()};
   std::vector<std::string> files = find_in(path, "").images;
   if (files.empty()) throw UserError(fmt::format("{}: no JPEG or PNG files in it", path.string()));

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "regroup/core/error.h"
+#include "regroup/core/memory.h"
 #include "regroup/core/parallel.h"
 #include "regroup/data/resize.h"
 #include "regroup/data/split.h"
@@ -117,11 +117,11 @@ ImageSize settle_size(std::span<const ImageSize> sizes, const LoadOptions& optio
 
 void refuse_too_much(const std::filesystem::path& root, std::size_t images, ImageSize size,
                      const LoadOptions& options) {
-  const auto memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double memory = physical_memory();
   const auto needed = static_cast<double>(images) * static_cast<double>(size.pixels()) * 3;
   tell(options, fmt::format("{} images of {}x{} need {:.0f} MB of memory", images, size.width, size.height,
                             std::ceil(needed / 1e6)));
-  if (memory <= 0 || needed <= memory) return;
+  if (needed <= memory) return;
   throw UserError(
       fmt::format("{}: {} images of {}x{} need {:.0f} GB of memory and there are {:.0f}; give a smaller "
                   "image size",

@@ -42,7 +42,9 @@ int scoring_batch(const ImageSet& images) {
 
 /// Images of the training data, normalised, for a network to look at before it starts.
 at::Tensor some_images(const TrainingSet& samples) {
-  const std::size_t count = std::min<std::size_t>(samples.size(), 1000);
+  // A thousand small ones; patches of large ones say the same and take more memory.
+  const std::size_t enough = static_cast<std::size_t>(scoring_batch(*samples.images)) * 4;
+  const std::size_t count = std::min(samples.size(), enough);
   const Augmenter plain(*samples.images, samples.normalisation, no_augmentation, PixelType::float32, 0);
   std::vector<std::byte> bytes(count * plain.output_bytes());
   for (std::size_t slot = 0; slot < count; ++slot)

@@ -92,6 +92,12 @@ at::Tensor Network::add_bias(const std::string& name, int channels) {
   return add_parameter(name, at::zeros({channels}));
 }
 
+void Network::count(const Convolution& convolution, int height, int width) {
+  const double pixels = static_cast<double>(height) * width;
+  multiply_adds += static_cast<double>(convolution.weight.numel()) * pixels;
+  outputs += static_cast<double>(convolution.weight.size(0)) * pixels;
+}
+
 Parameter& Network::parameter(std::string_view name) {
   return *std::find_if(parameters_.begin(), parameters_.end(), [&](const auto& p) { return p.name == name; });
 }

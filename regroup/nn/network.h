@@ -64,7 +64,13 @@ class Network {
   /// Multiply-adds of the convolutions and the classifier for one image, forward.
   double multiply_adds = 0;
 
+  /// Numbers that the convolutions make of one image: what a step keeps in memory grows with them.
+  double outputs = 0;
+
  protected:
+  /// Counts a convolution whose output has this size.
+  void count(const Convolution& convolution, int height, int width);
+
   /// The tensors of a layer, made under `name`. Weights are set by initialise().
   Convolution add_convolution(const std::string& name, int in, int out, int kernel, int stride, int padding);
   BatchNorm add_batch_norm(const std::string& name, int channels);

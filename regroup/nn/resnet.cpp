@@ -18,10 +18,9 @@ enum class Block { basic, bottleneck };
 struct Extent {
   int height, width;
 
-  double after(const Convolution& convolution) {
+  void pass(const Convolution& convolution) {
     height = out(height, convolution);
     width = out(width, convolution);
-    return static_cast<double>(convolution.weight.numel()) * height * width;
   }
 
  private:
@@ -31,9 +30,18 @@ struct Extent {
   }
 };
 
+/// A network that counts its convolutions as an image goes through them.
+class ConvolutionalNetwork : public Network {
+ protected:
+  void count_through(const Convolution& convolution, Extent& extent) {
+    extent.pass(convolution);
+    count(convolution, extent.height, extent.width);
+  }
+};
+
 at::Tensor pooled(const at::Tensor& x) { return at::adaptive_avg_pool2d(x, {1, 1}).flatten(1); }
 
-class ResNet : public Network {
+class ResNet : public ConvolutionalNetwork {
  public:
   ResNet(const NetworkShape& shape, Stem stem, Block block, const std::array<int, 4>& depths)
       : stem_(stem), block_(block) {
@@ -41,7 +49,7 @@ class ResNet : public Network {
     int width = shape.base_width;
     stem_convolution_ = stem == Stem::small_images ? add_convolution("conv1", shape.channels, width, 3, 1, 1)
                                                    : add_convolution("conv1", shape.channels, width, 7, 2, 3);
-    multiply_adds += extent.after(stem_convolution_);
+    count_through(stem_convolution_, extent);
     stem_norm_ = add_batch_norm("bn1", width);
     if (stem == Stem::imagenet) {
       extent.height = (extent.height + 1) / 2;
@@ -89,7 +97,7 @@ class ResNet : public Network {
     const auto add = [&](int number, int from, int to, int kernel, int by) {
       const Convolution convolution =
           add_convolution(fmt::format("{}.conv{}", name, number), from, to, kernel, by, kernel / 2);
-      multiply_adds += extent.after(convolution);
+      count_through(convolution, extent);
       unit.layers.push_back({convolution, add_batch_norm(fmt::format("{}.bn{}", name, number), to)});
     };
     int out = width;
@@ -105,7 +113,7 @@ class ResNet : public Network {
     if (stride != 1 || in != out) {
       Extent beside = before;
       const Convolution convolution = add_convolution(name + ".downsample.0", in, out, 1, stride, 0);
-      multiply_adds += beside.after(convolution);
+      count_through(convolution, beside);
       unit.shortcut = Layer{convolution, add_batch_norm(name + ".downsample.1", out)};
     }
     units_.push_back(std::move(unit));
@@ -120,13 +128,13 @@ class ResNet : public Network {
   Linear classifier_;
 };
 
-class PreActResNet : public Network {
+class PreActResNet : public ConvolutionalNetwork {
  public:
   explicit PreActResNet(const NetworkShape& shape) {
     Extent extent{shape.height, shape.width};
     int width = shape.base_width, channels = width;
     stem_ = add_convolution("conv1", shape.channels, width, 3, 1, 1);
-    multiply_adds += extent.after(stem_);
+    count_through(stem_, extent);
     stem_norm_ = add_batch_norm("bn1", width);
     for (int stage = 0; stage < 4; ++stage, width *= 2) {
       for (int depth = 0; depth < 2; ++depth) {
@@ -136,13 +144,13 @@ class PreActResNet : public Network {
         unit.first_norm = add_batch_norm(name + ".bn1", channels);
         unit.first = add_convolution(name + ".conv1", channels, width, 3, stride, 1);
         Extent beside = extent;
-        multiply_adds += extent.after(unit.first);
+        count_through(unit.first, extent);
         unit.second_norm = add_batch_norm(name + ".bn2", width);
         unit.second = add_convolution(name + ".conv2", width, width, 3, 1, 1);
-        multiply_adds += extent.after(unit.second);
+        count_through(unit.second, extent);
         if (stride != 1 || channels != width) {
           unit.shortcut = add_convolution(name + ".downsample.0", channels, width, 1, stride, 0);
-          multiply_adds += beside.after(*unit.shortcut);
+          count_through(*unit.shortcut, beside);
         }
         units_.push_back(unit);
         channels = width;

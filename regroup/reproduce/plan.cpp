@@ -95,8 +95,6 @@ std::string run_name(const Settings& settings, const std::string& after) {
   std::string text = "after = " + after;
   for (const SettingInfo& info : settings.all()) {
     if (is_circumstance(info.name)) continue;
-    // Runs of a time when it did not count are found again.
-    if (info.name == "init-weights" && settings.text(info.name).empty()) continue;
     text += fmt::format("\n{} = {}", info.name, outcome_text(settings, info.name));
   }
   return fmt::format("{}-{}-{}-{:016x}-s{}", name_part(settings, "data"), name_part(settings, "noise"),

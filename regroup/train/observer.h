@@ -24,7 +24,8 @@ class Observer {
   Observer& operator=(const Observer&) = delete;
   virtual ~Observer() = default;
 
-  virtual void message(const std::string& /*sentence*/) {}
+  virtual void message(const std::string& /*sentence*/) {}  ///< a warning, or what must be known
+  virtual void note(const std::string& /*sentence*/) {}     ///< what was found and decided
   virtual void run_started(const std::string& /*folder*/) {}
   virtual void loading(std::size_t /*done*/, std::size_t /*total*/) {}
   virtual void step_done(const StepReport& /*report*/) {}

@@ -27,7 +27,7 @@ LoadOptions load_options(const Settings& settings, int threads, Observer& observ
   options.threads = threads;
   options.progress = [&observer](std::size_t done, std::size_t total) { observer.loading(done, total); };
   options.warn = [&observer](const std::string& sentence) { observer.message(sentence); };
-  options.tell = options.warn;
+  options.tell = [&observer](const std::string& sentence) { observer.note(sentence); };
   return options;
 }
 

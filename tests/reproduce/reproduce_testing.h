@@ -8,16 +8,18 @@
 
 #include "regroup/core/file.h"
 #include "regroup/reproduce/runner.h"
+#include "regroup/train/progress.h"
 
 namespace regroup {
 
 /// The progress of a run, as a checkpoint has it.
 inline std::string progress_json(int epoch, double seconds, double epoch_seconds = 0) {
-  return fmt::format(
-      R"({{"epoch": {}, "step": 0, "seconds": {}, "epoch_seconds": {}, "estimator_seconds": 0,
-"epoch_estimator_seconds": 0, "waited_seconds": 0, "best_validation": -1, "fingerprint": "", "machine": "",
-"rows": []}})",
-      epoch, seconds, epoch_seconds);
+  RunProgress progress;
+  progress.epoch = epoch;
+  progress.seconds = seconds;
+  progress.epoch_seconds = epoch_seconds;
+  for (int row = 1; row <= epoch; ++row) progress.rows.push_back({row, {}});
+  return progress_text(progress);
 }
 
 /// A checkpoint without tensors.

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "regroup/core/error.h"
+#include "regroup/core/memory.h"
 #include "regroup/data/safetensors.h"
 #include "regroup/train/checkpoint.h"
 #include "regroup/train/run_settings.h"
@@ -202,8 +203,20 @@ TEST_F(Train, RmlSemiMayHaveARateOfItsOwn) {
 class Listener : public Observer {
  public:
   void message(const std::string& sentence) override { said += sentence + "\n"; }
+  void note(const std::string& sentence) override { said += sentence + "\n"; }
   std::string said;
 };
+
+TEST_F(Train, TheMemoryOfAStepIsToldBeforeItIsTaken) {
+  Listener listener;
+  train(settings({{"epochs", "1"}}), {}, listener);
+  EXPECT_NE(listener.said.find("a step of 32 images of 28x28 takes about 0."), std::string::npos) << listener.said;
+  if (physical_memory() > 300e9) return;  // it would fit
+  const std::string sentence = user_error([&] {
+    train(settings({{"batch-size", "65536"}, {"width", "64"}}), {}, listener);
+  });
+  EXPECT_NE(sentence.find("; a smaller --batch-size or --image-size takes less"), std::string::npos) << sentence;
+}
 
 /// Labels that the network cannot know yet: some classes, or all, have no labelled sample.
 TEST_F(Train, RmlSemiGoesOnWithoutLabels) {

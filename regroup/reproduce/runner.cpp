@@ -50,12 +50,6 @@ std::string how_it_ended(int status, const fs::path& log) {
   return said.empty() ? fmt::format("exit code {}", WEXITSTATUS(status)) : said;
 }
 
-/// The last checkpoint of a run. One that is killed at the wrong moment, where a file system cannot exchange two
-/// folders, has it under its second name.
-fs::path last_checkpoint(const fs::path& run) {
-  return fs::exists(run / "last") || !fs::exists(run / "last.old") ? run / "last" : run / "last.old";
-}
-
 /// From the settings that a run was started with to the first file that it wrote, after it had loaded its data.
 double start_seconds(const fs::path& config, const fs::path& run) {
   std::error_code error;
@@ -169,7 +163,7 @@ class Runner {
     Settings settings = options_.settings_of(planned);
     if (!planned.after.empty())
       settings.set("init-weights", (folder.run(planned.after) / "last" / "model.safetensors").string(), "after");
-    if (fs::exists(last_checkpoint(folder.run(planned.name)))) {
+    if (fs::exists(whole_checkpoint(folder.run(planned.name) / "last"))) {
       // Data and files may lie elsewhere than when it began.
       write_file(folder.run(planned.name) / "config.toml", config_text(settings));
       words.insert(words.end(), {"--resume", folder.run(planned.name).string()});
@@ -296,7 +290,7 @@ class Runner {
 
 RunState GridFolder::state(const std::string& name) const {
   RunState state;
-  const fs::path checkpoint = last_checkpoint(run(name));
+  const fs::path checkpoint = whole_checkpoint(run(name) / "last");
   if (fs::exists(checkpoint)) state.kind = RunState::Kind::begun;
   try {
     const RunProgress progress = read_progress(checkpoint);

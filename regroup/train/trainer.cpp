@@ -176,7 +176,7 @@ class Run {
           fmt::format("{}: the images or labels are not those that this run began with", options_.output.string()));
     if (saved.machine != progress_.machine)
       observer_.message(
-          fmt::format("this run began with {} and goes on with {}: the result may differ in the last bits",
+          fmt::format("this run began with {} and continues with {}: the result may differ in the last bits",
                       saved.machine, progress_.machine));
     if (saved.epoch > epochs_)
       throw UserError(fmt::format("{}: {} epochs are done of {}; the checkpoint is damaged", options_.output.string(),

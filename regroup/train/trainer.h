@@ -12,7 +12,7 @@ namespace regroup {
 
 struct TrainOptions {
   std::filesystem::path output;             ///< the run's folder; empty: nothing is written
-  bool resume = false;                      ///< goes on from output/last
+  bool resume = false;                      ///< continues from output/last
   const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the run ends after the current step and is saved
 };
 

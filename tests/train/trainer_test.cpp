@@ -449,8 +449,12 @@ TEST_F(Train, AFullDiskLeavesTheCheckpointBefore) {
   setrlimit(RLIMIT_FSIZE, &small);
   Observer nobody;
   const std::string sentence = user_error([&] { train(settings(), {run("a"), true}, nobody); });
+  const std::string at_the_start = user_error([&] { train(settings(), {run("b")}, nobody); });
   setrlimit(RLIMIT_FSIZE, &old);
 
+  EXPECT_NE(at_the_start.find("is the disk full?"), std::string::npos) << at_the_start;
+  EXPECT_EQ(at_the_start.find("checkpoint before"), std::string::npos) << "there is none: " << at_the_start;
+  EXPECT_TRUE(train(settings(), {run("b")}, nobody).finished) << "the same command works once there is room";
   EXPECT_NE(sentence.find("checkpoint before is whole"), std::string::npos) << sentence;
   EXPECT_EQ(before, bytes_of(run("a") / "last/state.safetensors"));
   EXPECT_TRUE(train(settings(), {run("a"), true}, nobody).finished);

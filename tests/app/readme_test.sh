@@ -45,7 +45,7 @@ begun() {
 try() {
   local pid status=0 step
   set -m
-  bash -c "exec timeout --foreground --kill-after=5 200 $1" > out 2> err < /dev/null &
+  bash -c "exec timeout --foreground 200 $1" > out 2> err < /dev/null &
   pid=$!
   set +m
   case $1 in

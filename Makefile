@@ -59,7 +59,7 @@ format:
 
 # clang cannot parse the headers of libtorch 1.13 in C++20 with this libstdc++ (vectors of an incomplete type); those of 2.x it can, at
 # a minute a file. So `lint` checks what does not include torch, and `lint-torch` the rest of the program and the library.
-WITH_TORCH = '^(app|bench|examples|regroup/(nn|methods|train|reproduce)|tests/(nn|methods|train|reproduce))/'
+WITH_TORCH = '^(app|bench|examples|regroup/(nn|methods|train|reproduce)|tests/(app|nn|methods|train|reproduce))/'
 TORCH_SOURCES = git ls-files '*.cpp' ':!bench' ':!examples' ':!tests' | grep -E $(WITH_TORCH)
 
 lint:

@@ -52,7 +52,7 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-int Stopped::exit_code() const { return 128 + stop_signal; }
+int Stopped::exit_code() { return 128 + stop_signal; }
 
 Console::Console(bool quiet, std::chrono::milliseconds silence)
     : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), silence_(silence), last_shown_(Clock::now()) {

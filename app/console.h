@@ -54,7 +54,7 @@ const std::atomic<bool>& stop_requested();
 /// Thrown where work ended because it was asked to, and is saved. The exit code is the one that a shell gives a program
 /// that a signal ended: 130 after Ctrl-C, 143 after a request to terminate.
 struct Stopped {
-  int exit_code() const;
+  static int exit_code();
 };
 
 }  // namespace regroup

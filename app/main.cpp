@@ -89,8 +89,8 @@ int main(int argc, char** argv) {
     run(argc, argv);
     regroup::finish_output();
     return 0;
-  } catch (const regroup::Stopped& stopped) {
-    return stopped.exit_code();
+  } catch (const regroup::Stopped&) {
+    return regroup::Stopped::exit_code();
   } catch (const regroup::UserError& error) {
     return ends_with(2, error.what());
   } catch (const std::filesystem::filesystem_error& error) {

@@ -20,7 +20,7 @@ json name_value(const std::string& name) {
     json(name).dump();
     return name;
   } catch (const json::type_error&) {
-    return json(std::vector<unsigned char>(name.begin(), name.end()));
+    return std::vector<unsigned char>(name.begin(), name.end());
   }
 }
 

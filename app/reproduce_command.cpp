@@ -17,6 +17,7 @@
 #include "cli.h"
 #include "console.h"
 #include "output.h"
+#include "regroup/core/clock.h"
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
 #include "regroup/core/parallel.h"
@@ -44,7 +45,7 @@ struct ReproduceFlags {
   bool dry_run = false, quiet = false;
 };
 
-/// Shows a grid on stderr: a bar that moves on a terminal, a line a run otherwise.
+/// Shows a grid on stderr: a bar that moves on a terminal; otherwise a line per run, and at least one per minute.
 class GridConsole : public GridObserver {
  public:
   explicit GridConsole(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
@@ -62,9 +63,10 @@ class GridConsole : public GridObserver {
         std::isfinite(report.seconds_left) ? fmt::format(", {} left", duration_text(report.seconds_left)) : "";
     latest_ = fmt::format(" ({} of {} runs{}{})", report.done, report.runs,
                           report.failed > 0 ? fmt::format(", {} failed", report.failed) : "", left);
-    if (quiet_ || !terminal_) return;
+    if (quiet_ || (!terminal_ && clock_seconds() - last_said_ < silence)) return;
     std::string line = fmt::format("{:3.0f} %{} {}", 100 * report.share, latest_, fmt::join(report.running, "; "));
     if (report.running.empty() && report.elsewhere > 0) line += "waiting for runs that others work on";
+    if (!terminal_) return say(line);
     fmt::print(stderr, "\r\033[K{}", printable(line.substr(0, 150)));
     std::fflush(stderr);
     shown_ = true;
@@ -74,10 +76,14 @@ class GridConsole : public GridObserver {
     if (shown_) fmt::print(stderr, "\r\033[K");
     shown_ = false;
     print_error(sentence);
+    last_said_ = clock_seconds();
   }
 
  private:
+  static constexpr double silence = 50;  ///< seconds; without a terminal something is said at least every minute
+
   bool quiet_, terminal_, shown_ = false;
+  double last_said_ = clock_seconds();
   std::string latest_;
 };
 

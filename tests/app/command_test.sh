@@ -179,7 +179,8 @@ done
 mistake 'nowhere.run' runs $'nowhere\nrun'
 # Where there are no terminals, as in a bare container, this is not tried.
 if script -qc true /dev/null &>/dev/null; then
-  shown=$(script -qc "'$program' predict --quiet $'named\e[31m' $'pictures/\e[31mcat/1.png'" /dev/null)
+  # `script` asks $SHELL, which need not know $'...'.
+  shown=$(SHELL=$BASH script -qc "'$program' predict --quiet $'named\e[31m' $'pictures/\e[31mcat/1.png'" /dev/null)
   grep -q '^pictures/.*cat/1.png,' <<<"$shown" && ! grep -q "$escape" <<<"$shown" || fail "predict on a terminal: $shown"
 fi
 regroup predict --quiet $'named\e[31m' $'pictures/\e[31mcat/1.png' | grep -q $'^pictures/\e\\[31mcat/1.png,' ||

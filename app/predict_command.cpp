@@ -12,12 +12,12 @@
 #include "cli.h"
 #include "console.h"
 #include "output.h"
-#include "regroup/core/csv_field.h"
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
 #include "regroup/core/parallel.h"
 #include "regroup/data/folder.h"
 #include "regroup/data/image_files.h"
+#include "regroup/io/csv.h"
 #include "regroup/train/trained_network.h"
 
 namespace regroup {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "regroup/core/error.h"
+#include "regroup/io/toml_file.h"
 #include "regroup/train/run_settings.h"
-#include "regroup/train/toml_file.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "regroup/core/error.h"
-#include "regroup/data/npy.h"
+#include "regroup/io/npy.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "regroup/core/error.h"
-#include "regroup/data/safetensors.h"
+#include "regroup/io/safetensors.h"
 
 /// The bytes are a safetensors file whose tensors fill it, or a UserError is thrown: nothing else is thrown, read or
 /// written.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "regroup/core/error.h"
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
 
 namespace regroup {
 namespace {

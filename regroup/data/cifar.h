@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <string>
 
-#include "regroup/data/byte_source.h"
 #include "regroup/data/dataset.h"
+#include "regroup/io/byte_source.h"
 
 namespace regroup {
 

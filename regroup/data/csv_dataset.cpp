@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "regroup/core/error.h"
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
 
 namespace regroup {
 namespace {

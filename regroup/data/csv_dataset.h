@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "regroup/data/csv.h"
 #include "regroup/data/dataset.h"
 #include "regroup/data/image_files.h"
+#include "regroup/io/csv.h"
 
 namespace regroup {
 

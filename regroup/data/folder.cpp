@@ -12,7 +12,7 @@
 #include "regroup/core/error.h"
 #include "regroup/data/image_file.h"
 #include "regroup/data/image_files.h"
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
 
 namespace regroup {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "regroup/data/byte_source.h"
+#include "regroup/io/byte_source.h"
 
 namespace regroup {
 

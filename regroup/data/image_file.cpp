@@ -11,7 +11,7 @@
 #include "regroup/core/error.h"
 #include "regroup/data/exif.h"
 #include "regroup/data/image_codecs.h"
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
 
 namespace regroup {
 namespace {

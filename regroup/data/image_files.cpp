@@ -16,7 +16,7 @@
 #include "regroup/core/parallel.h"
 #include "regroup/data/resize.h"
 #include "regroup/data/split.h"
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
 
 namespace regroup {
 namespace {

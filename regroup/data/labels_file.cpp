@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "regroup/core/error.h"
-#include "regroup/data/csv.h"
-#include "regroup/data/npy.h"
-#include "regroup/data/text_file.h"
+#include "regroup/io/csv.h"
+#include "regroup/io/npy.h"
+#include "regroup/io/text_file.h"
 
 namespace regroup {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "regroup/data/csv.h"
 #include "regroup/data/dataset.h"
+#include "regroup/io/csv.h"
 
 namespace regroup {
 

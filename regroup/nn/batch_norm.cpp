@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "regroup/core/simd.h"
-#include "regroup/nn/batch_norm_kernels.h"
+#include "regroup/nn/kernels/batch_norm_kernels.h"
 
 namespace regroup {
 namespace {

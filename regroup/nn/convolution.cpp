@@ -8,10 +8,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "regroup/nn/bf16_convolution.h"
 #include "regroup/nn/engine.h"
+#include "regroup/nn/kernels/bf16_convolution.h"
+#include "regroup/nn/kernels/winograd.h"
 #include "regroup/nn/precision.h"
-#include "regroup/nn/winograd.h"
 
 namespace regroup {
 namespace {

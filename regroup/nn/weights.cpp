@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "regroup/core/error.h"
-#include "regroup/data/safetensors.h"
+#include "regroup/io/safetensors.h"
 
 namespace regroup {
 namespace {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "regroup/core/csv_field.h"
+#include "regroup/io/csv.h"
 #include "regroup/report/result_parts.h"
 #include "regroup/report/result_table.h"
 

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "regroup/core/error.h"
-#include "regroup/data/text_file.h"
-#include "regroup/train/toml_file.h"
+#include "regroup/io/text_file.h"
+#include "regroup/io/toml_file.h"
 
 namespace regroup {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "regroup/core/csv_field.h"
 #include "regroup/core/random.h"
+#include "regroup/io/csv.h"
 #include "regroup/stats/bootstrap.h"
 
 namespace regroup {

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "regroup/core/error.h"
-#include "regroup/data/csv.h"
-#include "regroup/data/text_file.h"
+#include "regroup/io/csv.h"
+#include "regroup/io/text_file.h"
 
 namespace regroup {
 namespace {

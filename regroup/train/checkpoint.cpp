@@ -10,7 +10,7 @@
 
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
 #include "regroup/nn/weights.h"
 
 namespace regroup {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "regroup/core/error.h"
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
+#include "regroup/io/toml_file.h"
 #include "regroup/train/run_settings.h"
-#include "regroup/train/toml_file.h"
 
 namespace regroup {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "regroup/core/error.h"
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
 
 namespace regroup {
 

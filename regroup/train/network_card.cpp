@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "regroup/core/error.h"
-#include "regroup/data/safetensors.h"
+#include "regroup/io/safetensors.h"
 
 namespace regroup {
 namespace {

@@ -7,9 +7,9 @@
 #include <iterator>
 #include <limits>
 
-#include "regroup/core/csv_field.h"
 #include "regroup/core/error.h"
 #include "regroup/data/labels_file.h"
+#include "regroup/io/csv.h"
 #include "regroup/nn/network.h"
 #include "regroup/noise/noise.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data_testing.h"
+#include "support/data_testing.h"
 
 namespace regroup {
 namespace {

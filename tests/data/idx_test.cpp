@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "data_testing.h"
+#include "support/data_testing.h"
 
 namespace regroup {
 namespace {

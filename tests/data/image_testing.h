@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include "data_testing.h"
 #include "regroup/core/random.h"
 #include "regroup/data/image_file.h"
+#include "support/data_testing.h"
 
 namespace regroup {
 

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <thread>
 
-#include "data_testing.h"
-#include "regroup/data/npy.h"
+#include "regroup/io/npy.h"
+#include "support/data_testing.h"
 
 namespace regroup {
 namespace {

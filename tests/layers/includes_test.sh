@@ -10,7 +10,7 @@ fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 # What stands after USES, up to the next keyword or the end.
 uses_of() { sed 's/)/ END /g' "$1/CMakeLists.txt" | tr -s ' ' '\n' | awk '/^[A-Z_]+$/ { inside = $0 == "USES"; next } inside' | sort; }
 
-included_by() { cat "$1"/* | sed -nE 's,^ *# *include *["<]regroup/([a-z_]+)/.*,\1,p' | grep -vx "$1" | sort -u || true; }
+included_by() { find "$1" -type f -exec cat {} + | sed -nE 's,^ *# *include *["<]regroup/([a-z_]+)/.*,\1,p' | grep -vx "$1" | sort -u || true; }
 
 below=''
 for layer in $(sed -nE 's/^ *(add_subdirectory\(|foreach\(layer )([a-z_ ]+)\)$/\2/p' CMakeLists.txt); do

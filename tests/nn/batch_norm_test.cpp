@@ -13,7 +13,7 @@
 
 #include "nn/nn_testing.h"
 #include "regroup/core/simd.h"
-#include "regroup/nn/batch_norm_kernels.h"
+#include "regroup/nn/kernels/batch_norm_kernels.h"
 
 namespace regroup {
 namespace {

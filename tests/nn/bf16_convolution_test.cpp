@@ -1,4 +1,4 @@
-#include "regroup/nn/bf16_convolution.h"
+#include "regroup/nn/kernels/bf16_convolution.h"
 
 #include <gtest/gtest.h>
 

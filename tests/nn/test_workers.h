@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "regroup/nn/workers.h"
+#include "regroup/nn/kernels/workers.h"
 
 namespace regroup {
 

@@ -4,9 +4,9 @@
 
 #include <stdexcept>
 
-#include "data/data_testing.h"
 #include "nn/nn_testing.h"
-#include "regroup/data/safetensors.h"
+#include "regroup/io/safetensors.h"
+#include "support/data_testing.h"
 
 namespace regroup {
 namespace {

@@ -1,4 +1,4 @@
-#include "regroup/nn/winograd.h"
+#include "regroup/nn/kernels/winograd.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
 #include "regroup/train/metrics.h"
 #include "reproduce/reproduce_testing.h"
 #include "support/temporary_folder.h"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "data/data_testing.h"
 #include "regroup/core/random.h"
+#include "support/data_testing.h"
 
 namespace regroup {
 

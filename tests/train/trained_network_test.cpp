@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "data/image_testing.h"
-#include "regroup/data/safetensors.h"
+#include "regroup/io/safetensors.h"
 #include "regroup/nn/weights.h"
 #include "regroup/train/run_settings.h"
 #include "regroup/train/trainer.h"

@@ -15,7 +15,7 @@
 
 #include "regroup/core/error.h"
 #include "regroup/core/memory.h"
-#include "regroup/data/safetensors.h"
+#include "regroup/io/safetensors.h"
 #include "regroup/train/checkpoint.h"
 #include "regroup/train/run_settings.h"
 #include "regroup/train/trained_network.h"

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "regroup/nn/workers.h"
+#include "regroup/nn/kernels/workers.h"
 
 namespace regroup {
 

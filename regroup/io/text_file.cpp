@@ -1,4 +1,4 @@
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "regroup/core/error.h"
 #include "regroup/core/printable.h"
-#include "regroup/data/byte_source.h"
+#include "regroup/io/byte_source.h"
 
 namespace regroup {
 

@@ -1,4 +1,4 @@
-#include "regroup/nn/bf16_convolution.h"
+#include "regroup/nn/kernels/bf16_convolution.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "regroup/core/simd.h"
-#include "regroup/nn/bf16_kernels.h"
+#include "regroup/nn/kernels/bf16_kernels.h"
 
 namespace regroup {
 namespace {

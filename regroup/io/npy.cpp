@@ -1,4 +1,4 @@
-#include "regroup/data/npy.h"
+#include "regroup/io/npy.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

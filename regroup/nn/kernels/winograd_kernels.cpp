@@ -1,6 +1,6 @@
 // Compiled with AVX2 and FMA (see core/simd.h): no inline function of a header may be used here, since the linker would
 // keep the AVX2 form of it for everybody.
-#include "regroup/nn/winograd_kernels.h"
+#include "regroup/nn/kernels/winograd_kernels.h"
 
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 // Compiled once for any processor, once with AVX2 and once with AVX-512 (see core/simd.h): no inline function of a
 // header may be used here, since the linker would keep one processor's form of it for everybody.
-#include "regroup/nn/batch_norm_kernels.h"
+#include "regroup/nn/kernels/batch_norm_kernels.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
-#include "regroup/nn/winograd.h"
+#include "regroup/nn/kernels/winograd.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 
-#include "regroup/nn/winograd_kernels.h"
+#include "regroup/nn/kernels/winograd_kernels.h"
 
 namespace regroup {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "regroup/nn/workers.h"
+#include "regroup/nn/kernels/workers.h"
 
 namespace regroup {
 

@@ -1,4 +1,4 @@
-#include "regroup/train/toml_file.h"
+#include "regroup/io/toml_file.h"
 
 #include <gtest/gtest.h>
 

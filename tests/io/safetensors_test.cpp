@@ -1,4 +1,4 @@
-#include "regroup/data/safetensors.h"
+#include "regroup/io/safetensors.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 #include <limits>
 #include <sstream>
 
-#include "data_testing.h"
+#include "support/data_testing.h"
 
 namespace regroup {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "regroup/nn/bf16_convolution.h"
-#include "regroup/nn/bf16_kernels.h"
+#include "regroup/nn/kernels/bf16_convolution.h"
+#include "regroup/nn/kernels/bf16_kernels.h"
 
 namespace regroup {
 namespace {

@@ -1,4 +1,4 @@
-#include "regroup/data/byte_source.h"
+#include "regroup/io/byte_source.h"
 
 #include <fmt/format.h>
 #include <zlib.h>

@@ -1,4 +1,4 @@
-#include "regroup/data/npy.h"
+#include "regroup/io/npy.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <iterator>
 #include <limits>
 
-#include "data_testing.h"
+#include "support/data_testing.h"
 
 namespace regroup {
 namespace {

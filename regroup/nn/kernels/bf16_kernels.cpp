@@ -1,6 +1,6 @@
 // Compiled with AVX-512 (see core/simd.h): no inline function of a header may be used here, since the linker would keep
 // the AVX-512 form of it for everybody.
-#include "regroup/nn/bf16_kernels.h"
+#include "regroup/nn/kernels/bf16_kernels.h"
 
 #if defined(__AVX512BF16__)
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-#include "regroup/data/csv.h"
+#include "regroup/io/csv.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "regroup/core/error.h"
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
 
 namespace regroup {
 
@@ -100,6 +100,19 @@ std::vector<std::optional<std::size_t>> find_columns(const CsvReader& header, st
     tell(fmt::format("{}: columns that are not used: {}", header.name(),
                      shown(fmt::format("{}", fmt::join(further, ", ")))));
   return columns;
+}
+
+std::string csv_field(std::string_view text) {
+  // Readers take blanks off the ends of a field without quotes.
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  const bool blank_end = !text.empty() && (is_blank(text.front()) || is_blank(text.back()));
+  if (!blank_end && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"') result += c;
+    result += c;
+  }
+  return result + '"';
 }
 
 }  // namespace regroup

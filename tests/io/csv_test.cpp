@@ -1,11 +1,11 @@
-#include "regroup/data/csv.h"
+#include "regroup/io/csv.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <array>
 
-#include "data_testing.h"
+#include "support/data_testing.h"
 
 namespace regroup {
 namespace {
@@ -83,6 +83,16 @@ TEST(Columns, AreFoundInAnyOrder) {
             "f: line 1: the columns 'path' and 'File' both mean path; leave one out");
   EXPECT_EQ(user_error([&] { find("path"); }),
             "f: line 1: no column 'label' in 'path'; the first line has to name the columns: path, label, clean");
+}
+
+TEST(CsvField, IsQuotedOnlyWhereItMustBe) {
+  EXPECT_EQ(csv_field("plain text"), "plain text");
+  EXPECT_EQ(csv_field(""), "");
+  EXPECT_EQ(csv_field(" a"), "\" a\"");
+  EXPECT_EQ(csv_field("a\t"), "\"a\t\"");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("say \"a\""), "\"say \"\"a\"\"\"");
+  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "regroup/data/safetensors.h"
+#include "regroup/io/safetensors.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,8 @@
-#include "regroup/data/byte_source.h"
+#include "regroup/io/byte_source.h"
 
 #include <gtest/gtest.h>
 
-#include "data_testing.h"
+#include "support/data_testing.h"
 
 namespace regroup {
 namespace {

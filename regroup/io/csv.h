@@ -54,4 +54,7 @@ std::string column_name(std::string_view field);
 std::vector<std::optional<std::size_t>> find_columns(const CsvReader& header, std::span<const std::string_view> known,
                                                      std::size_t required, const Tell& tell);
 
+/// A text as a field of a CSV line (RFC 4180): in double quotes where it holds a comma, a quote or a line end.
+std::string csv_field(std::string_view text);
+
 }  // namespace regroup

@@ -1,8 +1,8 @@
-#include "regroup/data/text_file.h"
+#include "regroup/io/text_file.h"
 
 #include <gtest/gtest.h>
 
-#include "data_testing.h"
+#include "support/data_testing.h"
 
 namespace regroup {
 namespace {

@@ -1,7 +1,6 @@
 #include "regroup/methods/context.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <numeric>
@@ -18,26 +17,6 @@ Augmentation augmentation_of(const Settings& settings, const TrainingSet& sample
   const bool sensible = flip != "auto" || samples.mirrored_is_same;
   augmentation.flip = !sensible || flip == "none" ? Flip::none : flip == "alternate" ? Flip::alternate : Flip::random;
   return augmentation;
-}
-
-PixelType pixel_type(Precision precision) {
-  return precision == Precision::bf16 ? PixelType::bfloat16 : PixelType::float32;
-}
-
-/// The images of a batch, which stay where they are: a view of its memory, or a copy on another device.
-at::Tensor images_of(const std::vector<std::byte>& bytes, std::size_t count, const ImageSet& images, PixelType type,
-                     at::Device device) {
-  const std::int64_t c = images.channels, h = images.height, w = images.width;
-  const auto dtype = type == PixelType::bfloat16 ? at::kBFloat16 : at::kFloat;
-  // The engine's interface knows no constant memory; nothing writes to its input.
-  auto* const memory = const_cast<std::byte*>(bytes.data());
-  return at::from_blob(memory, {static_cast<std::int64_t>(count), c, h, w}, {h * w * c, 1, w * c, c}, dtype).to(device);
-}
-
-/// Images that are scored at a time: fewer of large ones, so that what the layers make of them takes the same memory.
-int scoring_batch(const ImageSet& images) {
-  constexpr int most = 250, least = 8, small_image = 48 * 48;
-  return std::clamp(most * small_image / (images.height * images.width), least, most);
 }
 
 /// Images of the training data, normalised, for a network to look at before it starts.
@@ -143,70 +122,37 @@ void Context::record_all(const at::Tensor& log_probabilities) {
   record(all, losses, log_probabilities);
 }
 
+ScoringOptions Context::scoring() const {
+  return {device_, precision_, static_cast<int>(settings_.integer("workers"))};
+}
+
 std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>& networks, int epoch, int views) const {
-  at::NoGradGuard no_grad;
-  std::vector<bool> were_training;
-  for (Network* network : networks) were_training.push_back(std::exchange(network->training, false));
   BatchPlan plan;
   plan.samples.assign(samples_.positions.begin(), samples_.positions.end());
-  plan.batch_size = scoring_batch(*samples_.images);
   plan.views = views;
-  plan.shuffle = false;
   plan.epoch = static_cast<std::uint32_t>(epoch);
-  const std::size_t batches = plan.batches();
-  Loader loader(augmenter_, std::move(plan), 0, batches);
   std::vector<std::vector<at::Tensor>> parts(networks.size());
-  const PrecisionScope scope(precision_, device_);
-  while (const Batch* batch = loader.next()) {
-    std::vector<at::Tensor> sums(networks.size());
-    for (const auto& view : batch->views) {
-      const at::Tensor x = images_of(view, batch->samples.size(), *samples_.images, pixel_type(precision_), device_);
-      for (std::size_t i = 0; i < networks.size(); ++i) {
-        const at::Tensor p = at::softmax(networks[i]->forward(x).logits.to(at::kFloat), 1);
-        sums[i] = sums[i].defined() ? sums[i] + p : p;
-      }
-    }
-    for (std::size_t i = 0; i < networks.size(); ++i) parts[i].push_back((sums[i] / views).to(at::kCPU));
-  }
+  score_batches(networks, *samples_.images, augmenter_, std::move(plan), scoring(),
+                [&](std::size_t i, std::span<const Scores> scores) {
+                  at::Tensor sum;
+                  for (const Scores& view : scores) {
+                    const at::Tensor p = at::softmax(view.logits.to(at::kFloat), 1);
+                    sum = sum.defined() ? sum + p : p;
+                  }
+                  parts[i].push_back((sum / views).to(at::kCPU));
+                });
   std::vector<at::Tensor> result;
-  for (std::size_t i = 0; i < networks.size(); ++i) {
-    networks[i]->training = were_training[i];
-    result.push_back(at::cat(parts[i]));
-  }
+  for (const auto& part : parts) result.push_back(at::cat(part));
   return result;
 }
 
-at::Tensor Context::score(Network& network) const {
-  return score_images(network, *samples_.images, samples_.positions, samples_.normalisation, false, device_,
-                      precision_);
+std::vector<Scores> Context::score(const std::vector<Network*>& networks, Wanted wanted) const {
+  return score_plainly(networks, *samples_.images, samples_.positions, samples_.normalisation, scoring(), wanted);
 }
 
 void Context::collect(State& state) {
   state.add("losses", book_.values(), {.low = LossBook::unrecorded});
   state.add("predicted", predicted_, {-1, samples_.classes - 1.0});
-}
-
-at::Tensor score_images(Network& network, const ImageSet& images, std::span<const std::uint32_t> positions,
-                        const Normalisation& normalisation, bool mirror, at::Device device, Precision precision) {
-  at::NoGradGuard no_grad;
-  const bool was_training = std::exchange(network.training, false);
-  const Augmenter plain(images, normalisation, no_augmentation, pixel_type(precision), 0);
-  BatchPlan plan;
-  plan.samples.assign(positions.begin(), positions.end());
-  plan.batch_size = scoring_batch(images);
-  plan.shuffle = false;
-  const std::size_t batches = plan.batches();
-  Loader loader(plain, std::move(plan), 0, batches);
-  std::vector<at::Tensor> parts;
-  const PrecisionScope scope(precision, device);
-  while (const Batch* batch = loader.next()) {
-    const at::Tensor x = images_of(batch->views[0], batch->samples.size(), images, pixel_type(precision), device);
-    at::Tensor logits = network.forward(x).logits;
-    if (mirror) logits = (logits + network.forward(x.flip({3})).logits) / 2;
-    parts.push_back(logits.to(at::kCPU));
-  }
-  network.training = was_training;
-  return at::cat(parts);
 }
 
 }  // namespace regroup

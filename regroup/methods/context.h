@@ -11,6 +11,7 @@
 #include "regroup/core/settings.h"
 #include "regroup/data/loader.h"
 #include "regroup/methods/learner.h"
+#include "regroup/methods/scoring.h"
 #include "regroup/methods/training_set.h"
 #include "regroup/rml/loss_book.h"
 
@@ -63,8 +64,8 @@ class Context {
   /// Tells whoever watches the run.
   std::function<void(const std::string&)> say = [](const std::string&) {};
 
-  /// The logits of all samples by a network in evaluation, on the CPU, without augmentation.
-  at::Tensor score(Network& network) const;
+  /// The scores of all samples by networks in evaluation, on the CPU, without augmentation.
+  std::vector<Scores> score(const std::vector<Network*>& networks, Wanted wanted = Wanted::logits) const;
 
   LossBook& book() { return book_; }
   const LossBook& book() const { return book_; }
@@ -73,6 +74,8 @@ class Context {
   void collect(State& state);
 
  private:
+  ScoringOptions scoring() const;
+
   const Settings& settings_;
   TrainingSet samples_;
   at::Device device_;
@@ -85,10 +88,5 @@ class Context {
   LossBook book_;
   std::vector<std::int32_t> predicted_;
 };
-
-/// The logits of a plain sequence of images by a network in evaluation, on the CPU; with `mirror`, the mean over an
-/// image and its mirror image.
-at::Tensor score_images(Network& network, const ImageSet& images, std::span<const std::uint32_t> positions,
-                        const Normalisation& normalisation, bool mirror, at::Device device, Precision precision);
 
 }  // namespace regroup

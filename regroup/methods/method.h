@@ -68,9 +68,9 @@ class Method {
   /// The weight that each sample has in this epoch, by slot; empty where the method has none.
   virtual std::span<const float> weights() const { return {}; }
 
-  /// What the method takes for rightly labelled in this epoch, by slot: 1, 0, or -1 where it has not decided; empty for
-  /// a method that never does.
-  virtual std::span<const std::int32_t> kept() const { return {}; }
+  /// Which samples keep their label in this epoch, by slot: 1, 0, or -1 where the method has not decided; empty for a
+  /// method that never does.
+  virtual std::span<const std::int32_t> labelled() const { return {}; }
 
   /// The label that the method gives to a sample instead of its own, by slot; -1: it has none of its own.
   virtual std::span<const std::int32_t> guesses() const { return {}; }

@@ -17,7 +17,7 @@ Rml::Rml(Context& context)
     : Method(context),
       learner_(context.make_learner("model")),
       estimator_(ClassIndex(context.samples().labels, context.samples().classes),
-                 regroup_options(context.settings(), context.samples().kept), context.threads()),
+                 regroup_options(context.settings(), context.samples().limit_share), context.threads()),
       in_pass_(context.settings().text("record-losses") == "in-pass"),
       weights_(context.samples().size(), 1.0F) {
   estimator_.noise_rates().resize(static_cast<std::size_t>(context.settings().integer("epochs")),
@@ -51,7 +51,7 @@ void Rml::step(std::span<const TensorBatch> batches) {
 void Rml::end_epoch(int /*epoch*/) {
   if (in_pass_) return;
   const double start = clock_seconds();
-  context().record_all(at::log_softmax(context().score(learner_->model()), 1));
+  context().record_all(at::log_softmax(context().score({&learner_->model()}).front().logits, 1));
   own_seconds_ += clock_seconds() - start;
 }
 
@@ -64,7 +64,7 @@ void Rml::collect(State& state) {
 
 std::string momentum_model_if_any(const Settings& settings) { return settings.number("ema") > 0 ? "ema" : "model"; }
 
-RegroupOptions regroup_options(const Settings& settings, double kept) {
+RegroupOptions regroup_options(const Settings& settings, double limit_share) {
   RegroupOptions options;
   options.groups = static_cast<int>(settings.integer("n"));
   options.selection.epsilon = settings.number("eps");
@@ -80,7 +80,7 @@ RegroupOptions regroup_options(const Settings& settings, double kept) {
     if (error != std::errc() || stopped != k.data() + k.size() || count < 1)
       throw UserError(fmt::format("k: '{}' is neither a count nor 'auto'", k));
     options.draw = DrawSize::per_group(
-        settings.flag("scale-k") ? std::max(1, static_cast<int>(std::lround(count * kept))) : count);
+        settings.flag("scale-k") ? std::max(1, static_cast<int>(std::lround(count * limit_share))) : count);
   }
   return options;
 }

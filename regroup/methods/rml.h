@@ -46,7 +46,7 @@ std::vector<SettingInfo> rml_settings();
 /// `ema` where the settings have a momentum model, `model` otherwise.
 std::string momentum_model_if_any(const Settings& settings);
 
-/// How the settings `n`, `k`, `select`, `eps` and the ablations choose the estimator; `kept` is TrainingSet::kept.
-RegroupOptions regroup_options(const Settings& settings, double kept);
+/// How the settings `n`, `k`, `select`, `eps` and the ablations choose the estimator; `limit_share` is that of the TrainingSet.
+RegroupOptions regroup_options(const Settings& settings, double limit_share);
 
 }  // namespace regroup

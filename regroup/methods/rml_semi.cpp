@@ -50,7 +50,7 @@ class RmlSemi : public Rml {
     std::fill(sums_.begin(), sums_.end(), 0.0F);
     if (epoch < warmup_) return Rml::begin_epoch(epoch);
     split(epoch);
-    if (labelled() == 0) {
+    if (labelled_count() == 0) {
       context().say(fmt::format("epoch {}: no label agrees with both models; this epoch goes by RML", epoch + 1));
       Rml::begin_epoch(epoch);
     }
@@ -140,7 +140,7 @@ class RmlSemi : public Rml {
     if (!is_semi(epoch)) Rml::end_epoch(epoch);
   }
 
-  std::span<const std::int32_t> kept() const override { return kept_; }
+  std::span<const std::int32_t> labelled() const override { return kept_; }
   std::span<const std::int32_t> guesses() const override { return guesses_; }
 
   std::vector<Metric> metrics() const override {
@@ -149,7 +149,7 @@ class RmlSemi : public Rml {
     const auto mean = [&](float sum) {
       return semi ? static_cast<double>(sum / sums_[2]) : std::numeric_limits<double>::quiet_NaN();
     };
-    metrics.push_back({"labelled", semi ? static_cast<double>(labelled()) : mean(0)});
+    metrics.push_back({"labelled", semi ? static_cast<double>(labelled_count()) : mean(0)});
     metrics.push_back({"loss_labelled", mean(sums_[0])});
     metrics.push_back({"loss_unlabelled", mean(sums_[1])});
     metrics.push_back({"ramp", static_cast<double>(sums_[3])});
@@ -164,8 +164,8 @@ class RmlSemi : public Rml {
   }
 
  private:
-  std::size_t labelled() const { return static_cast<std::size_t>(std::count(kept_.begin(), kept_.end(), 1)); }
-  bool is_semi(int epoch) const { return epoch >= warmup_ && labelled() > 0; }
+  std::size_t labelled_count() const { return static_cast<std::size_t>(std::count(kept_.begin(), kept_.end(), 1)); }
+  bool is_semi(int epoch) const { return epoch >= warmup_ && labelled_count() > 0; }
 
   double ramp_now() const {
     const double steps = std::max<double>(1, static_cast<double>(progress_.steps));
@@ -189,10 +189,10 @@ class RmlSemi : public Rml {
       if (kept_[slot] == 1) has_label[static_cast<std::size_t>(samples.labels[slot])] = true;
     }
     const auto without = std::count(has_label.begin(), has_label.end(), false);
-    if (without > 0 && labelled() > 0)
+    if (without > 0 && labelled_count() > 0)
       context().say(fmt::format("epoch {}: {} of {} classes have no labelled sample; their images are guessed",
                                 epoch + 1, without, samples.classes));
-    if (labelled() == kept_.size())
+    if (labelled_count() == kept_.size())
       context().say(fmt::format("epoch {}: every label agrees with both models; none is guessed", epoch + 1));
   }
 

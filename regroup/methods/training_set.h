@@ -18,7 +18,7 @@ struct TrainingSet {
   int classes = 0;
   Normalisation normalisation;
   bool mirrored_is_same = true;
-  double kept = 1;  ///< the share of the training data that `limit` has left
+  double limit_share = 1;  ///< the share of the training data that `limit` has left
 
   std::size_t size() const { return positions.size(); }
 };

@@ -9,10 +9,9 @@ namespace regroup {
 at::Tensor probabilities(const Predictor& predictor, const ImageSet& images, std::span<const std::uint32_t> positions,
                          const EvaluationOptions& options) {
   at::Tensor sum;
-  for (Network* network : predictor.networks) {
-    const at::Tensor logits = score_images(*network, images, positions, options.normalisation, options.mirror,
-                                           options.device, options.precision);
-    const at::Tensor part = at::softmax(logits, 1);
+  for (const Scores& scores :
+       score_plainly(predictor.networks, images, positions, options.normalisation, options.scoring)) {
+    const at::Tensor part = at::softmax(scores.logits, 1);
     sum = sum.defined() ? sum + part : part;
   }
   return sum / static_cast<double>(predictor.networks.size());

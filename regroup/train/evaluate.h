@@ -13,9 +13,7 @@ namespace regroup {
 /// How images become predictions.
 struct EvaluationOptions {
   Normalisation normalisation;
-  bool mirror = false;  ///< the mean over an image and its mirror image
-  at::Device device = at::kCPU;
-  Precision precision = Precision::fp32;
+  ScoringOptions scoring = {};
 };
 
 /// The probabilities that a predictor gives the classes, on the CPU: the softmax of its network, or their mean.

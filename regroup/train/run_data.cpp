@@ -72,7 +72,7 @@ void choose_samples(const Settings& settings, RunData& data) {
   const auto limit = static_cast<std::size_t>(settings.integer("limit"));
   if (limit == 0 || limit >= data.split.train.size()) return;
 
-  data.kept = static_cast<double>(limit) / static_cast<double>(data.split.train.size());
+  data.limit_share = static_cast<double>(limit) / static_cast<double>(data.split.train.size());
   const auto keep = [&](std::vector<std::uint32_t>& positions, std::size_t count) {
     std::vector<std::int32_t> labels;
     for (const std::uint32_t position : positions) labels.push_back(data.observed[position]);
@@ -84,7 +84,7 @@ void choose_samples(const Settings& settings, RunData& data) {
   keep(data.split.train, limit);
   // The validation part shrinks alike, so that a short run is not spent on measuring.
   keep(data.split.validation,
-       static_cast<std::size_t>(std::lround(data.kept * static_cast<double>(data.split.validation.size()))));
+       static_cast<std::size_t>(std::lround(data.limit_share * static_cast<double>(data.split.validation.size()))));
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ TrainingSet training_set(const RunData& data) {
   set.classes = data.dataset.classes();
   set.normalisation = data.normalisation;
   set.mirrored_is_same = data.dataset.mirrored_is_same;
-  set.kept = data.kept;
+  set.limit_share = data.limit_share;
   return set;
 }
 

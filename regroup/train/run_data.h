@@ -20,7 +20,7 @@ struct RunData {
   Split split;
   std::vector<std::uint32_t> trusted;  ///< positions
   Normalisation normalisation;
-  double kept = 1;  ///< the share of the training images that `limit` has left
+  double limit_share = 1;  ///< the share of the training images that `limit` has left
 
   /// The share of wrong labels among the training samples whose true label is known; not a number if none is.
   double noise_rate() const;

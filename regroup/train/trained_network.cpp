@@ -43,7 +43,7 @@ TrainedNetwork load_trained_network(const std::filesystem::path& file_or_run, co
 }
 
 EvaluationOptions evaluation_of(const NetworkCard& card, at::Device device, Precision precision) {
-  return {{card.mean, card.deviation}, card.test_flip, device, precision};
+  return {{card.mean, card.deviation}, {device, precision, 1, card.test_flip}};
 }
 
 }  // namespace regroup

@@ -23,7 +23,7 @@
 #include "regroup/report/event_file.h"
 #include "regroup/train/checkpoint.h"
 #include "regroup/train/duration.h"
-#include "regroup/train/evaluate.h"
+#include "regroup/train/measure.h"
 #include "regroup/train/run_data.h"
 #include "regroup/train/run_folder.h"
 #include "regroup/train/run_report.h"
@@ -70,7 +70,10 @@ class Run {
         data_(load_run_data(settings, threads_of(settings), observer)),
         context_(settings, training_set(data_), device_, precision_, threads_of(settings)),
         primary_(method_named(settings.text("method")).primary(settings)),
-        method_(method_named(settings.text("method")).make(context_)) {
+        method_(method_named(settings.text("method")).make(context_)),
+        measurement_(
+            data_, context_, *method_,
+            {data_.normalisation, {device_, precision_, static_cast<int>(settings.integer("workers")), mirrors()}}) {
     context_.say = [this](const std::string& sentence) { observer_.message(sentence); };
     if (context_.samples().size() == 0) throw UserError("there are no images left to train on; lower val-split");
     set_engine_threads(threads_of(settings));
@@ -97,7 +100,7 @@ class Run {
       measure_epoch();
     }
     TrainResult result{true, progress_.rows, summary()};
-    if (has_folder()) write_report(options_.output, data_, report_, progress_.rows, result.summary);
+    if (has_folder()) write_report(options_.output, data_, measurement_.material(), progress_.rows, result.summary);
     return result;
   }
 
@@ -315,17 +318,8 @@ class Run {
     EpochMetrics row;
     row.epoch = progress_.epoch + 1;
     const bool last = row.epoch == epochs_;
-    double loss = 0, recorded = 0;
-    for (const float value : context_.book().losses()) {
-      if (value == LossBook::unrecorded) continue;
-      loss += static_cast<double>(value);
-      ++recorded;
-    }
-    row.add("train_loss", loss / recorded);
     const bool measured = last || row.epoch % settings_.integer("eval-every") == 0;
-    for (const Predictor& predictor : method_->predictors()) measure_predictor(predictor, measured, last, row);
-    measure_samples(row);
-    for (const Metric& metric : method_->metrics()) row.add(metric.name, metric.value);
+    measurement_.measure(measured, last, row);
     row.add("lr", method_->learners().front()->rate);
     const double images = static_cast<double>(progress_.step) * static_cast<double>(settings_.integer("batch-size"));
     row.add("seconds", progress_.epoch_seconds);
@@ -340,7 +334,6 @@ class Run {
     ++progress_.epoch;
     progress_.step = 0;
     progress_.epoch_seconds = progress_.epoch_estimator_seconds = progress_.waited_seconds = 0;
-    if (last) report_.final_losses = final_losses();
     const bool best = measured && (std::isnan(validation) ? last : validation > progress_.best_validation);
     if (best && !std::isnan(validation)) progress_.best_validation = validation;
     if (has_folder()) {
@@ -352,103 +345,8 @@ class Run {
     observer_.epoch_done(row, epochs_);
   }
 
-  EvaluationOptions evaluation() const { return {data_.normalisation, mirrors(), device_, precision_}; }
-
-  void measure_predictor(const Predictor& predictor, bool measured, bool last, EpochMetrics& row) {
-    double validation = std::numeric_limits<double>::quiet_NaN(), test = validation;
-    if (measured) {
-      std::vector<std::int32_t> labels;
-      for (const std::uint32_t position : data_.split.validation) labels.push_back(data_.observed[position]);
-      if (!labels.empty())
-        validation = accuracy(
-            most_likely(probabilities(predictor, data_.dataset.train, data_.split.validation, evaluation())), labels);
-      if (data_.dataset.test.count > 0) {
-        auto predicted = test_predictions(predictor);
-        test = accuracy(predicted, data_.dataset.test.labels);
-        if (last) report_.test_predictions[predictor.name] = std::move(predicted);
-      }
-    }
-    row.add("val_" + predictor.name, validation);
-    row.add("test_" + predictor.name, test);
-  }
-
-  std::vector<std::int32_t> test_predictions(const Predictor& predictor) const {
-    std::vector<std::uint32_t> all(static_cast<std::size_t>(data_.dataset.test.count));
-    std::iota(all.begin(), all.end(), 0U);
-    return most_likely(probabilities(predictor, data_.dataset.test, all, evaluation()));
-  }
-
-  /// Weights, and wrong labels that the last training pass predicted, of right and of wrong labels where that is known.
-  void measure_samples(EpochMetrics& row) const {
-    const auto weights = method_->weights();
-    double sums[2] = {}, counts[2] = {}, all = 0, memorised = 0;
-    for (std::size_t slot = 0; slot < context_.samples().size(); ++slot) {
-      const std::uint32_t position = context_.samples().positions[slot];
-      const double weight = weights.empty() ? 1 : static_cast<double>(weights[slot]);
-      all += weight;
-      if (!data_.is_right(position) && !data_.is_wrong(position)) continue;
-      const bool wrong = data_.is_wrong(position);
-      sums[wrong] += weight;
-      ++counts[wrong];
-      if (wrong && context_.predicted()[slot] == context_.samples().labels[slot]) ++memorised;
-    }
-    const auto mean = [](double sum, double count) { return count > 0 ? sum / count : std::nan(""); };
-    row.add("weight", all / static_cast<double>(context_.samples().size()));
-    row.add("weight_clean", mean(sums[0], counts[0]));
-    row.add("weight_noisy", mean(sums[1], counts[1]));
-    row.add("memorised", mean(memorised, counts[1]));
-    measure_split(row);
-  }
-
-  /// Of a method that takes labels for right or wrong: how well it does so, where the true labels are known.
-  void measure_split(EpochMetrics& row) const {
-    const auto kept = method_->kept();
-    const auto guesses = method_->guesses();
-    if (kept.empty()) return;
-    double right = 0, taken = 0, both = 0, guessed = 0, well = 0;
-    for (std::size_t slot = 0; slot < kept.size(); ++slot) {
-      const std::uint32_t position = context_.samples().positions[slot];
-      if (kept[slot] < 0 || (!data_.is_right(position) && !data_.is_wrong(position))) continue;
-      right += data_.is_right(position) ? 1 : 0;
-      taken += kept[slot];
-      both += data_.is_right(position) ? kept[slot] : 0;
-      if (guesses.empty() || guesses[slot] < 0) continue;
-      ++guessed;
-      well += guesses[slot] == data_.clean[position] ? 1 : 0;
-    }
-    const auto share = [](double part, double whole) { return whole > 0 ? part / whole : std::nan(""); };
-    row.add("labelled_precision", share(both, taken));
-    row.add("labelled_recall", share(both, right));
-    row.add("guess_accuracy", share(well, guessed));
-  }
-
-  /// The losses and predictions of the training samples by the trained model, without augmentation.
-  FinalLosses final_losses() {
-    FinalLosses final;
-    const at::Tensor logits = context_.score(method_->learners().front()->model());
-    const at::Tensor labels = at::tensor(context_.samples().labels, at::kInt).to(at::kLong);
-    const at::Tensor losses = -at::log_softmax(logits, 1).gather(1, labels.unsqueeze(1)).squeeze(1).contiguous();
-    final.losses.assign(losses.data_ptr<float>(), losses.data_ptr<float>() + losses.numel());
-    final.predicted = most_likely(logits);
-    return final;
-  }
-
-  /// A run that is resumed after its last epoch has not seen what that epoch found.
-  void complete_material() {
-    if (report_.final_losses.predicted.empty()) report_.final_losses = final_losses();
-    for (const Predictor& predictor : method_->predictors())
-      if (data_.dataset.test.count > 0 && !report_.test_predictions.contains(predictor.name))
-        report_.test_predictions[predictor.name] = test_predictions(predictor);
-  }
-
   RunSummary summary() {
-    RunSummary summary;
-    for (const Predictor& predictor : method_->predictors())
-      summary.predictors[predictor.name] = summarise(progress_.rows, predictor.name);
-    summary.primary = primary_;
-    summary.noise_rate = data_.noise_rate();
-    complete_material();
-    summary.memorised = memorised_share(data_, report_.final_losses.predicted);
+    RunSummary summary = measurement_.summary(progress_.rows, primary_);
     summary.epochs = epochs_;
     summary.seconds = progress_.seconds;
     double images = 0, seconds = 0;
@@ -481,9 +379,9 @@ class Run {
   Context context_;
   std::string primary_;
   std::unique_ptr<Method> method_;
+  Measurement measurement_;
   State state_;
   RunProgress progress_;
-  RunMaterial report_;
   std::optional<EventWriter> events_;
   const double start_ = clock_seconds();
   double last_save_ = start_;

@@ -1,0 +1,130 @@
+#include "regroup/train/measure.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace regroup {
+namespace {
+
+double share(double part, double whole) { return whole > 0 ? part / whole : std::nan(""); }
+
+}  // namespace
+
+Measurement::Measurement(const RunData& data, const Context& context, Method& method, EvaluationOptions evaluation)
+    : data_(data), context_(context), method_(method), evaluation_(std::move(evaluation)) {}
+
+void Measurement::measure(bool accuracies, bool last, EpochMetrics& row) {
+  row.add("train_loss", mean_loss());
+  for (const Predictor& predictor : method_.predictors()) measure_predictor(predictor, accuracies, last, row);
+  measure_samples(row);
+  for (const Metric& metric : method_.metrics()) row.add(metric.name, metric.value);
+  if (last) material_.final_losses = final_losses();
+}
+
+double Measurement::mean_loss() const {
+  double loss = 0, recorded = 0;
+  for (const float value : context_.book().losses()) {
+    if (value == LossBook::unrecorded) continue;
+    loss += static_cast<double>(value);
+    ++recorded;
+  }
+  return share(loss, recorded);
+}
+
+void Measurement::measure_predictor(const Predictor& predictor, bool accuracies, bool last, EpochMetrics& row) {
+  double validation = std::numeric_limits<double>::quiet_NaN(), test = validation;
+  if (accuracies) {
+    std::vector<std::int32_t> labels;
+    for (const std::uint32_t position : data_.split.validation) labels.push_back(data_.observed[position]);
+    if (!labels.empty())
+      validation = accuracy(
+          most_likely(probabilities(predictor, data_.dataset.train, data_.split.validation, evaluation_)), labels);
+    if (data_.dataset.test.count > 0) {
+      auto predicted = test_predictions(predictor);
+      test = accuracy(predicted, data_.dataset.test.labels);
+      if (last) material_.test_predictions[predictor.name] = std::move(predicted);
+    }
+  }
+  row.add("val_" + predictor.name, validation);
+  row.add("test_" + predictor.name, test);
+}
+
+std::vector<std::int32_t> Measurement::test_predictions(const Predictor& predictor) const {
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(data_.dataset.test.count));
+  std::iota(all.begin(), all.end(), 0U);
+  return most_likely(probabilities(predictor, data_.dataset.test, all, evaluation_));
+}
+
+/// Weights, and wrong labels that the last training pass predicted, of right and of wrong labels where that is known.
+void Measurement::measure_samples(EpochMetrics& row) const {
+  const auto weights = method_.weights();
+  double sums[2] = {}, counts[2] = {}, all = 0, memorised = 0;
+  for (std::size_t slot = 0; slot < context_.samples().size(); ++slot) {
+    const std::uint32_t position = context_.samples().positions[slot];
+    const double weight = weights.empty() ? 1 : static_cast<double>(weights[slot]);
+    all += weight;
+    if (!data_.is_right(position) && !data_.is_wrong(position)) continue;
+    const bool wrong = data_.is_wrong(position);
+    sums[wrong] += weight;
+    ++counts[wrong];
+    if (wrong && context_.predicted()[slot] == context_.samples().labels[slot]) ++memorised;
+  }
+  row.add("weight", all / static_cast<double>(context_.samples().size()));
+  row.add("weight_clean", share(sums[0], counts[0]));
+  row.add("weight_noisy", share(sums[1], counts[1]));
+  row.add("memorised", share(memorised, counts[1]));
+  measure_split(row);
+}
+
+/// Of a method that takes labels for right or wrong: how well it does so, where the true labels are known.
+void Measurement::measure_split(EpochMetrics& row) const {
+  const auto labelled = method_.labelled();
+  const auto guesses = method_.guesses();
+  if (labelled.empty()) return;
+  double right = 0, taken = 0, both = 0, guessed = 0, well = 0;
+  for (std::size_t slot = 0; slot < labelled.size(); ++slot) {
+    const std::uint32_t position = context_.samples().positions[slot];
+    if (labelled[slot] < 0 || (!data_.is_right(position) && !data_.is_wrong(position))) continue;
+    right += data_.is_right(position) ? 1 : 0;
+    taken += labelled[slot];
+    both += data_.is_right(position) ? labelled[slot] : 0;
+    if (guesses.empty() || guesses[slot] < 0) continue;
+    ++guessed;
+    well += guesses[slot] == data_.clean[position] ? 1 : 0;
+  }
+  row.add("labelled_precision", share(both, taken));
+  row.add("labelled_recall", share(both, right));
+  row.add("guess_accuracy", share(well, guessed));
+}
+
+/// The losses and predictions of the training samples by the trained model, without augmentation.
+FinalLosses Measurement::final_losses() const {
+  FinalLosses final;
+  const at::Tensor logits = context_.score({&method_.learners().front()->model()}).front().logits;
+  const at::Tensor labels = at::tensor(context_.samples().labels, at::kInt).to(at::kLong);
+  const at::Tensor losses = -at::log_softmax(logits, 1).gather(1, labels.unsqueeze(1)).squeeze(1).contiguous();
+  final.losses.assign(losses.data_ptr<float>(), losses.data_ptr<float>() + losses.numel());
+  final.predicted = most_likely(logits);
+  return final;
+}
+
+RunSummary Measurement::summary(const std::vector<EpochMetrics>& rows, const std::string& primary) {
+  RunSummary summary;
+  // A run that is resumed after its last epoch has not seen what that epoch found.
+  if (material_.final_losses.predicted.empty()) material_.final_losses = final_losses();
+  for (const Predictor& predictor : method_.predictors()) {
+    summary.predictors[predictor.name] = summarise(rows, predictor.name);
+    if (data_.dataset.test.count > 0 && !material_.test_predictions.contains(predictor.name))
+      material_.test_predictions[predictor.name] = test_predictions(predictor);
+  }
+  summary.primary = primary;
+  summary.noise_rate = data_.noise_rate();
+  summary.memorised = memorised_share(data_, material_.final_losses.predicted);
+  return summary;
+}
+
+}  // namespace regroup

@@ -13,7 +13,7 @@
 #include "regroup/core/printable.h"
 #include "regroup/train/run_data.h"
 #include "regroup/train/run_settings.h"
-#include "regroup/train/trained_network.h"
+#include "regroup/train/trained_predictor.h"
 
 namespace regroup {
 namespace {
@@ -54,7 +54,7 @@ Dataset load_data(const EvalFlags& flags, const NetworkCard& card) {
 
 void run_eval(const EvalFlags& flags) {
   const at::Device device = choose_device(flags.device);
-  const TrainedNetwork trained = load_trained_network(flags.run, flags.checkpoint, device);
+  const TrainedPredictor trained = load_trained_predictor(flags.run, flags.checkpoint, device);
   const Dataset dataset = load_data(flags, trained.card);
   const ImageSet& test = dataset.test;
   std::vector<std::uint32_t> all(static_cast<std::size_t>(test.count));
@@ -62,8 +62,7 @@ void run_eval(const EvalFlags& flags) {
   const auto options = evaluation_of(trained.card, device, choose_precision(flags.precision, device));
   const auto predicted = most_likely(probabilities(trained.predictor(), test, all, options));
 
-  print_out("{}: {:.2f} % of {} test images\n\n", trained.file.string(), 100 * accuracy(predicted, test.labels),
-            test.count);
+  print_out("{}: {:.2f} % of {} test images\n\n", trained.source, 100 * accuracy(predicted, test.labels), test.count);
   for (int y = 0; y < dataset.classes(); ++y) {
     std::size_t images = 0, right = 0;
     for (std::size_t i = 0; i < predicted.size(); ++i) {

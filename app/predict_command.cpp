@@ -18,7 +18,7 @@
 #include "regroup/data/folder.h"
 #include "regroup/data/image_files.h"
 #include "regroup/io/csv.h"
-#include "regroup/train/trained_network.h"
+#include "regroup/train/trained_predictor.h"
 
 namespace regroup {
 namespace {
@@ -73,7 +73,7 @@ ImageSet load_images(const PredictFlags& flags, const NetworkCard& card) {
 void run_predict(const PredictFlags& flags) {
   if (flags.out) refuse_existing(*flags.out, flags.overwrite);
   const at::Device device = choose_device(flags.device);
-  const TrainedNetwork trained = load_trained_network(flags.run, flags.checkpoint, device);
+  const TrainedPredictor trained = load_trained_predictor(flags.run, flags.checkpoint, device);
   const auto& names = trained.card.class_names;
   const ImageSet images = load_images(flags, trained.card);
   std::vector<std::uint32_t> all(static_cast<std::size_t>(images.count));

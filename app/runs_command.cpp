@@ -26,7 +26,8 @@ std::vector<std::string> row_of(const std::filesystem::path& run) {
                                settings.text("data"),  settings.text("noise"),
                                settings.text("model"), fmt::format("{}", settings.integer("seed"))};
   if (!std::filesystem::exists(run / "summary.json")) {
-    row.push_back(fmt::format("{}/{} epochs", has_checkpoint(run / "last") ? read_progress(run / "last").epoch : 0,
+    row.push_back(fmt::format("{}/{} epochs",
+                              has_checkpoint(run / "last") ? read_progress(run / "last").place.epoch : 0,
                               settings.integer("epochs")));
     return row;
   }

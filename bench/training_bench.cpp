@@ -10,16 +10,22 @@
 
 #include "bench.h"
 #include "pytorch_process.h"
+#include "regroup/core/clock.h"
 #include "regroup/core/parallel.h"
 #include "regroup/core/random.h"
 #include "regroup/methods/method.h"
 #include "regroup/nn/engine.h"
+#include "regroup/train/loop.h"
 #include "regroup/train/run_settings.h"
 
 namespace regroup::bench {
 namespace {
 
-constexpr int classes = 10, image_count = 50'000, batch_size = 128;
+constexpr int classes = 10, image_count = 50'000, batch_size = 128, epochs = 1000;
+
+/// A core that rested is slow at first, and the batches that a loader prepared meanwhile are free: so many steps of
+/// each side go before those that count.
+constexpr int warm_up = 3;
 
 ImageSet make_images(int count) {
   ImageSet images;
@@ -34,29 +40,28 @@ ImageSet make_images(int count) {
   return images;
 }
 
-/// Our trainer's inner loop.
+/// Our training loop, on images that are nothing but noise.
 class Training {
  public:
   Training(const ImageSet& images, const std::string& method, int width, Precision precision)
       : settings_(settings_for(method, width)),
         context_(settings_, samples_of(images), at::kCPU, precision, hardware_threads()),
-        method_(method_named(method).make(context_)) {
-    begin_epoch();
-  }
+        method_(method_named(method).make(context_)) {}
 
+  /// Seconds of so many steps, after some that do not count: see warm_up.
   double run(int steps) {
-    return seconds([&] {
-      for (int i = 0; i < steps; ++i) {
-        const Batch* batch = loader_->next();
-        if (batch == nullptr) {
-          begin_epoch();
-          batch = loader_->next();
+    double start = 0;
+    for (int done = 0; done < warm_up + steps;) {
+      const bool finished = train_epoch(*method_, context_, place_, epochs, [&](const StepDone&) {
+        if (++done == warm_up) {
+          start = clock_seconds();
+          own_before_ = method_->own_seconds();
         }
-        const TensorBatch on_device = context_.to_device(*batch);
-        method_->set_rate({epoch_, 1000, 0, 390});
-        method_->step(std::span(&on_device, 1));
-      }
-    });
+        return done < warm_up + steps;
+      });
+      if (finished) place_ = {place_.epoch + 1, 0, 0};
+    }
+    return clock_seconds() - start;
   }
 
   /// Seconds that the method's own work at the start of an epoch takes, once losses are recorded.
@@ -70,30 +75,21 @@ class Training {
     }
     context_.book().record(slots, losses);
     const double before = method_->own_seconds();
-    method_->begin_epoch(++epoch_);
+    method_->phase(place_.epoch).begin_epoch(place_.epoch + 1);
     return method_->own_seconds() - before;
   }
 
   /// Seconds of a whole epoch, with what the method does at its start.
   double run_epoch() {
-    return seconds([&] {
-      method_->begin_epoch(epoch_);
-      const auto plans = method_->plan(epoch_);
-      const std::size_t steps = method_->steps(plans);
-      std::vector<std::unique_ptr<Loader>> loaders;
-      for (const BatchPlan& plan : plans)
-        loaders.push_back(std::make_unique<Loader>(context_.augmenter(), plan, 0, steps));
-      std::vector<TensorBatch> batches(plans.size());
-      for (std::size_t step = 0; step < steps; ++step) {
-        for (std::size_t i = 0; i < loaders.size(); ++i) batches[i] = context_.to_device(*loaders[i]->next());
-        method_->set_rate({epoch_, 1000, step, steps});
-        method_->step(batches);
-      }
-      method_->end_epoch(epoch_++);
-    });
+    place_ = {place_.epoch, 0, 0};
+    const double start = clock_seconds();
+    train_epoch(*method_, context_, place_, epochs, [](const StepDone&) { return true; });
+    place_ = {place_.epoch + 1, 0, 0};
+    return clock_seconds() - start;
   }
 
-  double own_seconds() const { return method_->own_seconds(); }
+  /// Of the steps that counted in the last run: the seconds of the method's own bookkeeping.
+  double own_seconds() const { return method_->own_seconds() - own_before_; }
   double flops_a_step() { return 3 * 2 * batch_size * method_->learners().front()->model().multiply_adds; }
 
  private:
@@ -115,16 +111,11 @@ class Training {
     return samples;
   }
 
-  void begin_epoch() {
-    const auto plans = method_->plan(epoch_++);
-    loader_ = std::make_unique<Loader>(context_.augmenter(), plans[0], 0, plans[0].batches());
-  }
-
   Settings settings_;
   Context context_;
   std::unique_ptr<Method> method_;
-  std::unique_ptr<Loader> loader_;
-  int epoch_ = 0;
+  Place place_;
+  double own_before_ = 0;
 };
 
 /// Seconds of four products of 2048 x 2048 matrices.
@@ -146,15 +137,6 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// A core that rested is slow at first, and the batches that a loader prepared meanwhile are free: so many steps of
-/// each side go before those that count.
-constexpr int warm_up = 3;
-
-double steady(Training& training, int steps) {
-  training.run(warm_up);
-  return training.run(steps);
-}
-
 double steady(PyTorchProcess& pytorch, const std::string& training, int steps) {
   pytorch.ask(fmt::format("run {} {}", training, warm_up));
   return pytorch.ask(fmt::format("run {} {}", training, steps));
@@ -170,7 +152,6 @@ void bench_width(Figures& figures, PyTorchProcess& pytorch, const ImageSet& imag
     settle();
     const double theirs = steady(pytorch, fmt::format("ce {} {}", width, p), steps);
     settle();
-    ce.run(warm_up);
     // Before and after the steps, so that both have the same share of what else the machine does.
     const double products_before = four_products(precision);
     const double ours = ce.run(steps);
@@ -178,10 +159,8 @@ void bench_width(Figures& figures, PyTorchProcess& pytorch, const ImageSet& imag
     settle();
     const double reference = steady(pytorch, fmt::format("rml {} {}", width, p), steps);
     settle();
-    rml.run(warm_up);
-    const double own_before = rml.own_seconds();
     const double ours_rml = rml.run(steps);
-    const double own = rml.own_seconds() - own_before, start = rml.epoch_start();
+    const double own = rml.own_seconds(), start = rml.epoch_start();
     const double epochs = static_cast<double>(image_count / batch_size) / steps;
     over_pytorch.push_back(theirs / ours);
     over_peak.push_back(ce.flops_a_step() * steps / ours * products / (2 * flops_of_four_products));
@@ -212,7 +191,7 @@ void bench_training(Figures& figures) {
     Training fp32(images, "ce", 16, Precision::fp32);
     report(figures, "regroup_over_pytorch.fp32_w16",
            time_ratio(
-               7, [&] { return steady(pytorch, "ce 16 fp32", 12); }, [&] { return steady(fp32, 12); }));
+               7, [&] { return steady(pytorch, "ce 16 fp32", 12); }, [&] { return fp32.run(12); }));
   }
 }
 
@@ -223,7 +202,7 @@ void bench_precision(Figures& figures) {
   Training fp32(images, "ce", 16, Precision::fp32), bf16(images, "ce", 16, Precision::bf16);
   report(figures, "bf16_over_fp32",
          time_ratio(
-             9, [&] { return steady(fp32, 12); }, [&] { return steady(bf16, 12); }));
+             9, [&] { return fp32.run(12); }, [&] { return bf16.run(12); }));
 }
 
 /// An epoch of the second phase of RML-Semi over one of cross-entropy.

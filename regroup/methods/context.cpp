@@ -6,6 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "regroup/nn/adam.h"
+#include "regroup/nn/sgd.h"
+
 namespace regroup {
 namespace {
 
@@ -54,17 +57,25 @@ Context::Context(const Settings& settings, TrainingSet samples, at::Device devic
 }
 
 std::unique_ptr<Learner> Context::make_learner(const std::string& name, std::uint32_t member) const {
+  // Each network of a run has this many fresh starts of its own.
+  constexpr std::uint32_t starts = 1U << 20;
   const NetworkShape shape{samples_.images->channels, samples_.images->height, samples_.images->width, samples_.classes,
                            static_cast<int>(settings_.integer("width"))};
-  LearnerOptions options;
-  options.sgd = {settings_.number("momentum"), settings_.flag("nesterov"), settings_.number("weight-decay")};
-  options.momentum_model = settings_.number("ema");
-  options.device = device_;
-  options.precision = precision_;
-  auto model = make_network(settings_.text("model"), shape, seed_, member);
-  model->fit_to(some_images(samples_));
-  return std::make_unique<Learner>(name, std::move(model), make_network(settings_.text("model"), shape, seed_, member),
-                                   options);
+  const auto make = [this, shape, member](std::uint32_t start) {
+    auto network = make_network(settings_.text("model"), shape, seed_, member + starts * start);
+    network->fit_to(some_images(samples_));
+    return network;
+  };
+  return std::make_unique<Learner>(
+      name, make, [this](Network& network) { return make_optimizer(network); },
+      LearnerOptions{settings_.number("ema"), device_, precision_});
+}
+
+std::unique_ptr<Optimizer> Context::make_optimizer(Network& network) const {
+  const double momentum = settings_.number("momentum"), decay = settings_.number("weight-decay");
+  if (settings_.text("optimizer") == "adam")
+    return std::make_unique<Adam>(network, AdamOptions{.beta1 = momentum, .weight_decay = decay});
+  return std::make_unique<Sgd>(network, SgdOptions{momentum, settings_.flag("nesterov"), decay});
 }
 
 BatchPlan Context::plan(std::span<const std::uint32_t> slots, int epoch, std::uint32_t stream) const {

@@ -34,11 +34,11 @@ class Context {
   int threads() const { return threads_; }
   std::uint64_t seed() const { return seed_; }
 
-  /// A network as the settings have it, with its optimizer and momentum model. `member` tells several networks of one
-  /// run apart: each starts from other weights.
+  /// A network as configured, with its optimizer and ema. `member` tells several networks of one run apart: each starts
+  /// from other weights.
   std::unique_ptr<Learner> make_learner(const std::string& name, std::uint32_t member = 0) const;
 
-  /// The samples of these slots in random order, augmented as the settings have it.
+  /// The samples of these slots in random order, augmented as configured.
   BatchPlan plan(std::span<const std::uint32_t> slots, int epoch, std::uint32_t stream = 0) const;
   BatchPlan plan_all(int epoch) const;
 
@@ -74,6 +74,7 @@ class Context {
   void collect(State& state);
 
  private:
+  std::unique_ptr<Optimizer> make_optimizer(Network& network) const;
   ScoringOptions scoring() const;
 
   const Settings& settings_;

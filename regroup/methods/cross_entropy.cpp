@@ -9,12 +9,12 @@ class CrossEntropy : public Method {
  public:
   explicit CrossEntropy(Context& context) : Method(context), learner_(context.make_learner("model")) {}
 
-  void step(std::span<const TensorBatch> batches) override {
+  double step(const Step& /*step*/, std::span<const TensorBatch> batches) override {
     const TensorBatch& batch = batches.front();
     const at::Tensor logits = learner_->forward(batch.views.front()).logits;
     const auto losses = context().losses(logits, batch.labels);
     context().record(batch, losses.plain, logits);
-    learner_->step(losses.trained.mean());
+    return learner_->step(losses.trained.mean());
   }
 
   std::vector<Learner*> learners() override { return {learner_.get()}; }
@@ -26,12 +26,10 @@ class CrossEntropy : public Method {
 }  // namespace
 
 MethodInfo cross_entropy_method() {
-  return {"ce",
-          "Cross-entropy: the labels are taken as they are",
-          {},
-          {},
-          [](const Settings&) { return std::string("model"); },
-          [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<CrossEntropy>(context); }};
+  return {
+      "ce", "Cross-entropy: the labels are taken as they are", {}, {}, [](Context& context) -> std::unique_ptr<Method> {
+        return std::make_unique<CrossEntropy>(context);
+      }};
 }
 
 }  // namespace regroup

@@ -1,10 +1,12 @@
 #include "regroup/methods/learner.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "regroup/core/error.h"
@@ -13,23 +15,29 @@ namespace regroup {
 namespace {
 
 std::unique_ptr<Network> moved(std::unique_ptr<Network> network, at::Device device) {
-  if (network) network->move_to(device);
+  network->move_to(device);
   return network;
+}
+
+template <class Tensors>
+void copy_by_prefix(const Tensors& from, const Tensors& to, std::string_view prefix) {
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (from[i].name.starts_with(prefix)) to[i].tensor.copy_(from[i].tensor);
 }
 
 }  // namespace
 
-Learner::Learner(std::string name, std::unique_ptr<Network> model, std::unique_ptr<Network> follower,
-                 LearnerOptions options)
+Learner::Learner(std::string name, MakeNetwork make, const MakeOptimizer& optimizer, LearnerOptions options)
     : name_(std::move(name)),
-      model_(moved(std::move(model), options.device)),
-      follower_(options.momentum_model > 0 ? moved(std::move(follower), options.device) : nullptr),
+      make_(std::move(make)),
       options_(options),
-      sgd_(*model_, options.sgd) {
-  if (!follower_) return;
-  copy_tensors(*model_, *follower_);
-  follower_->training = false;
-  for (const Parameter& parameter : follower_->parameters()) parameter.tensor.requires_grad_(false);
+      model_(moved(make_(0), options.device)),
+      frozen_(model_->parameters().size(), 0) {
+  add_optimizer(optimizer);
+  if (options.ema == 0) return;
+  ema_ = moved(make_(0), options.device);
+  ema_->training = false;
+  for (const Parameter& parameter : ema_->parameters()) parameter.tensor.requires_grad_(false);
 }
 
 Scores Learner::forward(const at::Tensor& images) {
@@ -38,18 +46,68 @@ Scores Learner::forward(const at::Tensor& images) {
   return model_->forward(images);
 }
 
-void Learner::step(const at::Tensor& loss) {
-  if (const auto value = loss.item<double>(); !std::isfinite(value))
-    throw UserError(fmt::format("the loss is {}; try a lower learning rate", value));
+double Learner::step(const at::Tensor& loss) {
+  const auto value = loss.item<double>();
+  if (!std::isfinite(value)) throw UserError(fmt::format("the loss is {}; try a lower learning rate", value));
   loss.backward();
   const auto t = static_cast<double>(steps_++);
-  sgd_.step(rate, follower_.get(), std::min(options_.momentum_model, (1 + t) / (10 + t)));
+  optimizer().step(rate, ema_.get(), std::min(options_.ema, (1 + t) / (10 + t)));
+  return value;
+}
+
+void Learner::restart(std::string_view prefix) {
+  const at::NoGradGuard no_grad;
+  const auto fresh = moved(make_(static_cast<std::uint32_t>(++restarts_)), options_.device);
+  for (Network* network : {model_.get(), ema_.get()}) {
+    if (network == nullptr) continue;
+    copy_by_prefix(fresh->parameters(), network->parameters(), prefix);
+    copy_by_prefix(fresh->buffers(), network->buffers(), prefix);
+  }
+  for (const auto& optimizer : optimizers_) optimizer->forget(prefix);
+}
+
+void Learner::freeze(std::string_view prefix, bool frozen) {
+  for (std::size_t i = 0; i < frozen_.size(); ++i)
+    if (model_->parameters()[i].name.starts_with(prefix)) frozen_[i] = frozen ? 1 : 0;
+  restored();
+}
+
+at::Tensor Learner::add(const std::string& name, const at::Tensor& start) {
+  const auto added_to = [&](Network& network, bool learnt) {
+    at::Tensor tensor = start.detach().to(options_.device).clone();
+    tensor.requires_grad_(learnt);
+    network.parameters().push_back({{name, tensor}});
+    return tensor;
+  };
+  if (ema_) added_to(*ema_, false);
+  frozen_.push_back(0);
+  at::Tensor tensor = added_to(*model_, true);
+  for (const auto& optimizer : optimizers_) optimizer->grow();
+  return tensor;
+}
+
+void Learner::add_optimizer(const MakeOptimizer& make) { optimizers_.push_back(make(*model_)); }
+
+void Learner::use(std::string_view optimizer) {
+  const auto found =
+      std::find_if(optimizers_.begin(), optimizers_.end(), [&](const auto& o) { return o->name() == optimizer; });
+  if (found == optimizers_.end()) throw std::logic_error(fmt::format("{} has no optimizer '{}'", name_, optimizer));
+  current_ = found - optimizers_.begin();
 }
 
 void Learner::collect(State& state) {
-  state.add(name_ + ".velocity.", sgd_.state());
+  for (const auto& optimizer : optimizers_)
+    state.add(fmt::format("{}.{}.", name_, optimizer->name()), optimizer->state());
   state.add(name_ + ".steps", steps_, {0, 1e15});
+  state.add(name_ + ".restarts", restarts_, {0, 1e6});
+  state.add(name_ + ".optimizer", current_, {0, static_cast<double>(optimizers_.size() - 1)});
+  state.add(name_ + ".frozen", frozen_, {0, 1});
   state.add(name_ + ".rate", rate, {.low = 0});
+}
+
+void Learner::restored() {
+  // What is frozen needs no gradient, nor does what comes before it.
+  for (std::size_t i = 0; i < frozen_.size(); ++i) model_->parameters()[i].tensor.requires_grad_(frozen_[i] == 0);
 }
 
 }  // namespace regroup

@@ -1,52 +1,81 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "regroup/methods/state.h"
 #include "regroup/nn/network.h"
+#include "regroup/nn/optimizer.h"
 #include "regroup/nn/precision.h"
-#include "regroup/nn/sgd.h"
 
 namespace regroup {
 
 struct LearnerOptions {
-  SgdOptions sgd;
-  double momentum_model = 0.999;  ///< lambda of the momentum model; 0: there is none
+  double ema = 0.999;  ///< lambda of the momentum model; 0: there is none
   at::Device device = at::kCPU;
   Precision precision = Precision::fp32;
 };
 
-/// A network that learns: its optimizer, and its momentum model that follows it (step 7 of RML).
+/// Makes a network of one kind; each `start` gives other weights to begin with.
+using MakeNetwork = std::function<std::unique_ptr<Network>(std::uint32_t start)>;
+using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(Network& network)>;
+
+/// A network that learns: its optimizer, and its momentum model, the ema (step 7 of RML).
 class Learner {
  public:
-  /// `follower` is a network of the same kind for the momentum model; it may be null where there is none.
-  Learner(std::string name, std::unique_ptr<Network> model, std::unique_ptr<Network> follower, LearnerOptions options);
+  Learner(std::string name, MakeNetwork make, const MakeOptimizer& optimizer, LearnerOptions options);
 
   /// Scores images as the network trains: with batch statistics, in the run's precision, keeping what gradients need.
   Scores forward(const at::Tensor& images);
 
-  /// One step down the gradient of `loss`. The momentum model follows: theta' <- lambda theta' + (1 - lambda) theta
-  /// with lambda = min(momentum_model, (1 + t) / (10 + t)) at step t, so that short runs have one too. A loss that is
-  /// not finite is a UserError, and changes nothing.
-  void step(const at::Tensor& loss);
+  /// One step down the gradient of `loss`, whose value is returned. The ema follows: theta' <- lambda theta' + (1 -
+  /// lambda) theta with lambda = min(ema, (1 + t) / (10 + t)) at step t, so that short runs have one too. A loss that
+  /// is not finite is a UserError, and changes nothing.
+  double step(const at::Tensor& loss);
+
+  /// Layers whose names begin with `prefix` (all: "") begin anew, from other weights each time, in the network and in
+  /// its ema, and the optimizers forget them. What was added stays as it is.
+  void restart(std::string_view prefix);
+
+  /// Whether layers whose names begin with `prefix` stay as they are in the steps that follow. Their batch statistics
+  /// are followed all the same.
+  void freeze(std::string_view prefix, bool frozen = true);
+
+  /// A tensor that is learnt beside the network and saved with it: a projection head, a matrix. To be called before the
+  /// first step and before collect().
+  at::Tensor add(const std::string& name, const at::Tensor& start);
+
+  /// Another optimizer beside the configured one, for a phase; see use(). To be called before collect().
+  void add_optimizer(const MakeOptimizer& make);
+
+  /// The optimizer of this name takes the steps that follow.
+  void use(std::string_view optimizer);
+  Optimizer& optimizer() { return *optimizers_[static_cast<std::size_t>(current_)]; }
 
   /// The learning rate of the next step; the trainer sets it.
   double rate = 0;
 
   const std::string& name() const { return name_; }
   Network& model() { return *model_; }
-  Network* momentum_model() { return follower_.get(); }
+  Network* ema() { return ema_.get(); }
 
   /// What a step remembers beside the networks, which are saved as files of their own.
   void collect(State& state);
 
+  /// To be called when a saved state was filled in.
+  void restored();
+
  private:
   std::string name_;
-  std::unique_ptr<Network> model_, follower_;
+  MakeNetwork make_;
   LearnerOptions options_;
-  Sgd sgd_;
-  std::int64_t steps_ = 0;
+  std::unique_ptr<Network> model_, ema_;
+  std::vector<std::unique_ptr<Optimizer>> optimizers_;
+  std::vector<std::int32_t> frozen_;  ///< of each parameter, 1: it stays as it is
+  std::int64_t steps_ = 0, restarts_ = 0, current_ = 0;
 };
 
 }  // namespace regroup

@@ -1,12 +1,30 @@
 #include "regroup/methods/method.h"
 
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
 #include "regroup/methods/schedule.h"
 
 namespace regroup {
 
-void Method::set_rate(const Progress& progress) {
-  const double rate = learning_rate(context_.settings(), progress.share());
-  for (Learner* learner : learners()) learner->rate = rate;
+Pass Phase::whole(BatchPlan plan) {
+  const std::size_t steps = plan.batches();
+  Pass pass;
+  pass.plans.push_back(std::move(plan));
+  pass.steps = steps;
+  return pass;
+}
+
+std::vector<Pass> Phase::passes(int epoch) const { return {whole(context_.plan_all(epoch))}; }
+
+double Phase::rate(const Step& step) const {
+  const int epochs = schedule_epochs > 0 ? schedule_epochs : step.epochs;
+  return learning_rate(context_.settings(), std::min(1.0, step.time() / epochs));
+}
+
+double Method::step(const Step& /*step*/, std::span<const TensorBatch> /*batches*/) {
+  throw std::logic_error("this method takes its steps in phases");
 }
 
 std::vector<std::pair<std::string, Network*>> Method::networks() {
@@ -14,8 +32,7 @@ std::vector<std::pair<std::string, Network*>> Method::networks() {
   for (Learner* learner : learners()) {
     const std::string& name = learner->name();
     networks.emplace_back(name, &learner->model());
-    if (learner->momentum_model() != nullptr)
-      networks.emplace_back(name == "model" ? "ema" : name + "-ema", learner->momentum_model());
+    if (learner->ema() != nullptr) networks.emplace_back(name == "model" ? "ema" : name + "-ema", learner->ema());
   }
   return networks;
 }
@@ -28,6 +45,10 @@ std::vector<Predictor> Method::predictors() {
 
 void Method::collect(State& state) {
   for (Learner* learner : learners()) learner->collect(state);
+}
+
+void Method::restored() {
+  for (Learner* learner : learners()) learner->restored();
 }
 
 }  // namespace regroup

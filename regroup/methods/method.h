@@ -9,24 +9,27 @@
 
 #include "regroup/core/settings.h"
 #include "regroup/methods/context.h"
+#include "regroup/methods/predictor.h"
 
 namespace regroup {
 
-/// Somebody who predicts: one network, or the mean of several.
-struct Predictor {
-  std::string name;
-  std::vector<Network*> networks;
-};
+/// Where a step is in its run.
+struct Step {
+  int epoch = 0, epochs = 1;
+  std::size_t pass = 0;            ///< of this epoch
+  std::size_t number = 0, of = 1;  ///< of this pass
 
-/// Where a run is.
-struct Progress {
-  int epoch = 0, epochs = 0;
-  std::size_t step = 0, steps = 0;  ///< of this epoch
+  /// Epochs that are done, with the part of this one: each pass is an epoch of what it trains.
+  double time() const { return epoch + static_cast<double>(number) / static_cast<double>(of); }
 
   /// The share of the run that is done.
-  double share() const {
-    return (static_cast<double>(epoch) + static_cast<double>(step) / static_cast<double>(steps)) / epochs;
-  }
+  double share() const { return time() / epochs; }
+};
+
+/// A turn through some batches: each step gets one batch of each plan.
+struct Pass {
+  std::vector<BatchPlan> plans;
+  std::size_t steps = 0;
 };
 
 /// A figure of an epoch that a method adds to the run's own.
@@ -35,35 +38,66 @@ struct Metric {
   double value;
 };
 
-/// A way of learning from labels that are partly wrong. The trainer calls, epoch by epoch: begin_epoch, plan, then step
-/// for every batch, end_epoch. A run may be stopped and resumed before any step: then a new object gets the collected
-/// state back, and plan is called, but not begin_epoch. So what begin_epoch decides is state, and plan follows from it.
-class Method {
+/// A way to train in an epoch. For each epoch the loop calls begin_epoch, passes, then for each pass begin_pass and its
+/// steps, and end_epoch. A run may be stopped and resumed before any step: then a new object gets the collected state
+/// back, and passes is called, but not begin_epoch, and begin_pass only where the pass has not begun. So what these
+/// decide is state, and passes follows from it.
+class Phase {
  public:
-  explicit Method(Context& context) : context_(context) {}
-  Method(const Method&) = delete;
-  Method& operator=(const Method&) = delete;
-  virtual ~Method() = default;
+  explicit Phase(Context& context) : context_(context) {}
+  Phase(const Phase&) = delete;
+  Phase& operator=(const Phase&) = delete;
+  virtual ~Phase() = default;
 
   virtual void begin_epoch(int /*epoch*/) {}
 
-  /// What the batches of this epoch are made of; each step gets one batch of each plan.
-  virtual std::vector<BatchPlan> plan(int epoch) const { return {context_.plan_all(epoch)}; }
-  virtual std::size_t steps(const std::vector<BatchPlan>& plans) const { return plans.front().batches(); }
+  /// What the epoch consists of; by default one pass over all samples.
+  virtual std::vector<Pass> passes(int epoch) const;
 
-  virtual void step(std::span<const TensorBatch> batches) = 0;
+  virtual void begin_pass(const Step& /*first*/) {}
+
+  /// The loss of the batch is returned.
+  virtual double step(const Step& step, std::span<const TensorBatch> batches) = 0;
   virtual void end_epoch(int /*epoch*/) {}
 
-  /// Called before each step.
-  virtual void set_rate(const Progress& progress);
+  /// The learning rate of a step; by default as configured.
+  virtual double rate(const Step& step) const;
+
+  /// The epochs that the configured schedule of the learning rate is for; 0: all of the run.
+  int schedule_epochs = 0;
+
+ protected:
+  Context& context() { return context_; }
+  const Context& context() const { return context_; }
+
+  /// A plan whose batches are taken until every sample had its turn.
+  static Pass whole(BatchPlan plan);
+
+ private:
+  Context& context_;
+};
+
+/// A way of learning from labels that are partly wrong. One that trains in one way is its own phase; one that changes
+/// its way has a phase for each, and its own begin_epoch is called before that of the phase.
+class Method : public Phase {
+ public:
+  using Phase::Phase;
+
+  /// How an epoch is trained. Follows from the epoch and the collected state.
+  virtual Phase& phase(int /*epoch*/) { return *this; }
+
+  double step(const Step& /*step*/, std::span<const TensorBatch> /*batches*/) override;
 
   virtual std::vector<Learner*> learners() = 0;
 
-  /// The networks of the learners and their momentum models under the names of their files: `model` and `ema`.
+  /// The networks of the learners and their emas under the names of their files: `model` and `ema`.
   std::vector<std::pair<std::string, Network*>> networks();
 
   /// By default each network by itself.
   virtual std::vector<Predictor> predictors();
+
+  /// The predictor that picks the best checkpoint and that users get. By default the first learner's network.
+  virtual std::string primary() { return learners().front()->name(); }
 
   /// The weight that each sample has in this epoch, by slot; empty where the method has none.
   virtual std::span<const float> weights() const { return {}; }
@@ -81,15 +115,14 @@ class Method {
   /// Figures of the epoch that just ended. Always the same names.
   virtual std::vector<Metric> metrics() const { return {}; }
 
+  /// How many batches' worth of images a step keeps in memory at most, for all networks together.
+  virtual double batches_held() const { return 1; }
+
   /// By default the learners.
   virtual void collect(State& state);
 
- protected:
-  Context& context() { return context_; }
-  const Context& context() const { return context_; }
-
- private:
-  Context& context_;
+  /// Called when a saved state was filled in.
+  void restored();
 };
 
 struct MethodInfo {
@@ -98,8 +131,6 @@ struct MethodInfo {
   std::vector<SettingInfo> settings;                                ///< of its own
   std::vector<std::pair<std::string_view, SettingValue>> defaults;  ///< for settings that every run has
 
-  /// The predictor that picks the best checkpoint and that users get.
-  std::string (*primary)(const Settings& settings);
   std::unique_ptr<Method> (*make)(Context& context);
 };
 

@@ -25,6 +25,13 @@ double log_gamma_variate(Stream& random, double alpha) {
 
 }  // namespace
 
+Stream mixing_stream(std::uint64_t seed, const Step& step) {
+  // The passes of an epoch have numbers of their own.
+  constexpr std::size_t steps = std::size_t{1} << 24;
+  return {seed, Purpose::mixing, static_cast<std::uint32_t>(step.epoch),
+          static_cast<std::uint32_t>(step.pass * steps + step.number)};
+}
+
 double symmetric_beta(Stream& random, double alpha) {
   const double a = log_gamma_variate(random, alpha), b = log_gamma_variate(random, alpha);
   return 1 / (1 + std::exp(b - a));

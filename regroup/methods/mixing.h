@@ -6,11 +6,15 @@
 #include <vector>
 
 #include "regroup/core/random.h"
+#include "regroup/methods/method.h"
 
 namespace regroup {
 
 // Images that are mixed with others, and what they then stand for (Zhang et al., mixup, ICLR 2018; Berthelot et al.,
 // MixMatch, NeurIPS 2019).
+
+/// The random numbers of a step that mixes.
+Stream mixing_stream(std::uint64_t seed, const Step& step);
 
 /// A number from Beta(alpha, alpha); alpha is more than 0.
 double symmetric_beta(Stream& random, double alpha);

@@ -11,16 +11,10 @@ class MixUp : public Method {
  public:
   explicit MixUp(Context& context) : Method(context), learner_(context.make_learner("model")) {}
 
-  void set_rate(const Progress& progress) override {
-    Method::set_rate(progress);
-    progress_ = progress;
-  }
-
   /// Each image is mixed with another of its batch: L = lambda CE(y) + (1 - lambda) CE(y of the partner).
-  void step(std::span<const TensorBatch> batches) override {
+  double step(const Step& step, std::span<const TensorBatch> batches) override {
     const TensorBatch& batch = batches.front();
-    Stream random(context().seed(), Purpose::mixing, static_cast<std::uint32_t>(progress_.epoch),
-                  static_cast<std::uint32_t>(progress_.step));
+    Stream random = mixing_stream(context().seed(), step);
     const double lambda = symmetric_beta(random, context().settings().number("mix-alpha"));
     const at::Tensor partners =
         at::tensor(permutation(random, batch.labels.size(0)), at::kLong).to(batch.labels.device());
@@ -28,14 +22,13 @@ class MixUp : public Method {
     const auto own = context().losses(logits, batch.labels);
     const auto partner = context().losses(logits, batch.labels.index_select(0, partners));
     context().record(batch, own.plain, logits);
-    learner_->step((own.trained * lambda + partner.trained * (1 - lambda)).mean());
+    return learner_->step((own.trained * lambda + partner.trained * (1 - lambda)).mean());
   }
 
   std::vector<Learner*> learners() override { return {learner_.get()}; }
 
  private:
   std::unique_ptr<Learner> learner_;
-  Progress progress_;
 };
 
 }  // namespace
@@ -45,7 +38,6 @@ MethodInfo mixup_method() {
           "MixUp: images and labels are mixed in pairs",
           {{"mix-alpha", "Mixing", 1.0, "Shares of a mixture come from Beta(alpha, alpha)", 0.01, 1000}},
           {{"weight-decay", 1e-4}, {"schedule", std::string("steps")}},
-          [](const Settings&) { return std::string("model"); },
           [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<MixUp>(context); }};
 }
 

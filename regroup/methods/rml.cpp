@@ -13,9 +13,34 @@
 
 namespace regroup {
 
-Rml::Rml(Context& context)
-    : Method(context),
-      learner_(context.make_learner("model")),
+namespace {
+
+class Rml : public Method {
+ public:
+  explicit Rml(Context& context) : Method(context), learner_(context.make_learner("model")), rml_(context, *learner_) {}
+
+  Phase& phase(int /*epoch*/) override { return rml_; }
+  std::vector<Learner*> learners() override { return {learner_.get()}; }
+  std::string primary() override { return learner_->ema() != nullptr ? "ema" : "model"; }
+  std::span<const float> weights() const override { return rml_.weights(); }
+  double own_seconds() const override { return rml_.own_seconds(); }
+  std::vector<Metric> metrics() const override { return {{"estimated_noise_rate", rml_.noise_rate()}}; }
+
+  void collect(State& state) override {
+    Method::collect(state);
+    rml_.collect(state);
+  }
+
+ private:
+  std::unique_ptr<Learner> learner_;
+  RmlPhase rml_;
+};
+
+}  // namespace
+
+RmlPhase::RmlPhase(Context& context, Learner& learner)
+    : Phase(context),
+      learner_(learner),
       estimator_(ClassIndex(context.samples().labels, context.samples().classes),
                  regroup_options(context.settings(), context.samples().limit_share), context.threads()),
       in_pass_(context.settings().text("record-losses") == "in-pass"),
@@ -24,7 +49,7 @@ Rml::Rml(Context& context)
                                   std::numeric_limits<float>::quiet_NaN());
 }
 
-void Rml::begin_epoch(int epoch) {
+void RmlPhase::begin_epoch(int epoch) {
   if (epoch == 0) return;
   const double start = clock_seconds();
   const RegroupReport report =
@@ -34,9 +59,9 @@ void Rml::begin_epoch(int epoch) {
   own_seconds_ += clock_seconds() - start;
 }
 
-void Rml::step(std::span<const TensorBatch> batches) {
+double RmlPhase::step(const Step& /*step*/, std::span<const TensorBatch> batches) {
   const TensorBatch& batch = batches.front();
-  const at::Tensor logits = learner_->forward(batch.views.front()).logits;
+  const at::Tensor logits = learner_.forward(batch.views.front()).logits;
   const auto losses = context().losses(logits, batch.labels);
 
   const double start = clock_seconds();
@@ -45,24 +70,21 @@ void Rml::step(std::span<const TensorBatch> batches) {
   context().record(batch, losses.plain, logits);  // step 1
   own_seconds_ += clock_seconds() - start;
 
-  learner_->step((losses.trained * weights.to(logits.device())).mean());
+  return learner_.step((losses.trained * weights.to(logits.device())).mean());
 }
 
-void Rml::end_epoch(int /*epoch*/) {
+void RmlPhase::end_epoch(int /*epoch*/) {
   if (in_pass_) return;
   const double start = clock_seconds();
-  context().record_all(at::log_softmax(context().score({&learner_->model()}).front().logits, 1));
+  context().record_all(at::log_softmax(context().score({&learner_.model()}).front().logits, 1));
   own_seconds_ += clock_seconds() - start;
 }
 
-void Rml::collect(State& state) {
-  Method::collect(state);
+void RmlPhase::collect(State& state) {
   state.add("weights", weights_, {0, 1});
   state.add("noise_rates", estimator_.noise_rates(), {0, 1, true});
   state.add("noise_rate", noise_rate_, {0, 1, true});
 }
-
-std::string momentum_model_if_any(const Settings& settings) { return settings.number("ema") > 0 ? "ema" : "model"; }
 
 RegroupOptions regroup_options(const Settings& settings, double limit_share) {
   RegroupOptions options;
@@ -109,7 +131,6 @@ MethodInfo rml_method() {
           "Regroup Median Loss: the loss of a sample becomes a robust estimate from others with its label",
           rml_settings(),
           {},
-          momentum_model_if_any,
           [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<Rml>(context); }};
 }
 

@@ -7,30 +7,27 @@
 
 namespace regroup {
 
-/// Regroup Median Loss (Li et al., AAAI 2024), without its semi-supervised second half.
-class Rml : public Method {
+/// Regroup Median Loss (Li et al., AAAI 2024): how it trains, for the methods that begin with it.
+class RmlPhase : public Phase {
  public:
-  explicit Rml(Context& context);
+  /// `learner` must outlive it.
+  RmlPhase(Context& context, Learner& learner);
 
   /// Steps 2 to 6: the losses of the last epoch become the weights of this one. In the first epoch all weights are 1.
   void begin_epoch(int epoch) override;
-  void step(std::span<const TensorBatch> batches) override;
+  double step(const Step& step, std::span<const TensorBatch> batches) override;
 
-  /// Step 1 in the paper's words, where the settings have it so: an extra pass over the samples at the end of an epoch.
+  /// Step 1 in the paper's words, where that is configured: an extra pass over the samples at the end of an epoch.
   void end_epoch(int epoch) override;
 
-  std::vector<Learner*> learners() override { return {learner_.get()}; }
-  std::span<const float> weights() const override { return weights_; }
-  double own_seconds() const override { return own_seconds_; }
-  std::vector<Metric> metrics() const override { return {{"estimated_noise_rate", noise_rate_}}; }
-  void collect(State& state) override;
-
- protected:
-  Learner& learner() { return *learner_; }
-  std::vector<float>& mutable_weights() { return weights_; }
+  std::vector<float>& weights() { return weights_; }
+  std::span<const float> weights() const { return weights_; }
+  double own_seconds() const { return own_seconds_; }
+  double noise_rate() const { return noise_rate_; }  ///< as the losses show it; not a number before they do
+  void collect(State& state);
 
  private:
-  std::unique_ptr<Learner> learner_;
+  Learner& learner_;
   RegroupMedian estimator_;
   bool in_pass_;
   std::vector<float> weights_;
@@ -43,10 +40,8 @@ MethodInfo rml_method();
 /// The settings of the estimator, for methods that have it.
 std::vector<SettingInfo> rml_settings();
 
-/// `ema` where the settings have a momentum model, `model` otherwise.
-std::string momentum_model_if_any(const Settings& settings);
-
-/// How the settings `n`, `k`, `select`, `eps` and the ablations choose the estimator; `limit_share` is that of the TrainingSet.
+/// How the settings `n`, `k`, `select`, `eps` and the ablations choose the estimator; `limit_share` is that of the
+/// TrainingSet.
 RegroupOptions regroup_options(const Settings& settings, double limit_share);
 
 }  // namespace regroup

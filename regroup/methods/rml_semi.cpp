@@ -1,22 +1,21 @@
 #include "regroup/methods/rml_semi.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 
-#include "regroup/methods/guessing.h"
 #include "regroup/methods/mixing.h"
+#include "regroup/methods/mixmatch.h"
 #include "regroup/methods/rml.h"
 
 namespace regroup {
 namespace {
 
 constexpr int views = 2;
+constexpr float most_class_weight = 3;
 
 /// The paper's lengths as shares of its 400 epochs. In a short run the network learns nearly all that RML can teach it
 /// before it judges labels: the labels that it does not agree with are lost to it, and what it guesses instead is only
@@ -34,183 +33,178 @@ int default_warmup(int epochs, int classes) {
 /// At least as long, beside the warm-up, as the paper's is beside its 50 epochs.
 double default_ramp(int epochs, int warmup) { return paper_ramp * std::max(epochs / paper_epochs, warmup / 50.0); }
 
-class RmlSemi : public Rml {
+/// The second phase: MixMatch on the samples that keep their label and those that lose it.
+class SemiPhase : public Phase {
  public:
-  explicit RmlSemi(Context& context)
-      : Rml(context), kept_(context.samples().size(), -1), guesses_(context.samples().size(), -1), sums_(4) {
+  /// The first phase ends after `warmup` epochs.
+  SemiPhase(Context& context, Learner& learner, int warmup)
+      : Phase(context),
+        learner_(learner),
+        warmup_(warmup),
+        labelled_(context.samples().size(), -1),
+        guesses_(context.samples().size(), -1),
+        sums_(4) {
     const Settings& settings = context.settings();
-    const auto epochs = static_cast<int>(settings.integer("epochs"));
-    warmup_ = static_cast<int>(settings.integer("warmup-epochs"));
-    if (warmup_ == 0) warmup_ = default_warmup(epochs, context.samples().classes);
-    ramp_ = static_cast<double>(settings.integer("ramp-epochs"));
-    if (ramp_ == 0) ramp_ = default_ramp(epochs, warmup_);
+    ramp_epochs_ = static_cast<double>(settings.integer("ramp-epochs"));
+    if (ramp_epochs_ == 0) ramp_epochs_ = default_ramp(static_cast<int>(settings.integer("epochs")), warmup);
   }
 
-  void begin_epoch(int epoch) override {
-    std::fill(sums_.begin(), sums_.end(), 0.0F);
-    if (epoch < warmup_) return Rml::begin_epoch(epoch);
-    split(epoch);
-    if (labelled_count() == 0) {
-      context().say(fmt::format("epoch {}: no label agrees with both models; this epoch goes by RML", epoch + 1));
-      Rml::begin_epoch(epoch);
+  /// A sample stays labelled if both the network and its ema predict its label, each by the mean over two augmented
+  /// views.
+  void split(int epoch, std::vector<float>& weights) {
+    const TrainingSet& samples = context().samples();
+    std::vector<Network*> models{&learner_.model()};
+    if (learner_.ema() != nullptr) models.push_back(learner_.ema());
+    const auto probabilities = context().view_probabilities(models, epoch, views);
+    std::ranges::copy(agreeing(probabilities, samples.labels), labelled_.begin());  // the state knows where it lies
+    for (const std::uint32_t slot : samples.trusted) labelled_[slot] = 1;
+    context().record_all(probabilities.front().clamp_min(1e-12).log());
+    std::vector<bool> has_label(static_cast<std::size_t>(samples.classes));
+    for (std::size_t slot = 0; slot < labelled_.size(); ++slot) {
+      guesses_[slot] = labelled_[slot] == 1 ? -1 : context().predicted()[slot];
+      weights[slot] = static_cast<float>(labelled_[slot]);
+      if (labelled_[slot] == 1) has_label[static_cast<std::size_t>(samples.labels[slot])] = true;
     }
+    const auto without = std::count(has_label.begin(), has_label.end(), false);
+    if (without > 0 && has_labels())
+      context().say(fmt::format("epoch {}: {} of {} classes have no labelled sample; their images are guessed",
+                                epoch + 1, without, samples.classes));
+    if (count() == labelled_.size())
+      context().say(fmt::format("epoch {}: every label agrees with both models; none is guessed", epoch + 1));
   }
 
-  std::vector<BatchPlan> plan(int epoch) const override {
-    if (!is_semi(epoch)) return Rml::plan(epoch);
-    std::vector<std::uint32_t> slots[2];  // unlabelled, labelled
-    for (std::size_t slot = 0; slot < kept_.size(); ++slot)
-      slots[kept_[slot] == 1 ? 1 : 0].push_back(static_cast<std::uint32_t>(slot));
+  /// As many steps as a plain epoch has: the smaller set has several turns.
+  std::vector<Pass> passes(int epoch) const override {
     const auto size = static_cast<int>(context().settings().integer("batch-size"));
-    const BatchShare share = share_batch(size, slots[1].size(), slots[0].size());
-    std::vector<BatchPlan> plans;
-    for (const auto& [samples, part, stream] :
-         {std::tuple{&slots[1], share.labelled, 1U}, std::tuple{&slots[0], share.unlabelled, 2U}}) {
-      if (samples->empty()) continue;
-      plans.push_back(context().plan(*samples, epoch, stream));
-      plans.back().batch_size = part;
-      plans.back().views = views;
-    }
-    return plans;
+    const BatchShare share = share_batch(size, count(), labelled_.size() - count());
+    const std::size_t steps = labelled_.size() / static_cast<std::size_t>(size);
+    return {{split_plans(context(), labelled_, share, epoch), std::max<std::size_t>(1, steps)}};
   }
 
-  /// As many as a plain epoch has: the smaller set has several turns.
-  std::size_t steps(const std::vector<BatchPlan>& plans) const override {
-    if (plans.front().views == 1) return Rml::steps(plans);
-    return std::max<std::size_t>(
-        1, context().samples().size() / static_cast<std::size_t>(context().settings().integer("batch-size")));
-  }
+  void begin_pass(const Step& /*first*/) override { class_weights_ = at::Tensor(); }
 
-  void set_rate(const Progress& progress) override {
+  double rate(const Step& step) const override {
     const double own = context().settings().number("semi-lr");
-    if (own == 0) {
-      Rml::set_rate(progress);
-    } else if (progress.epoch < warmup_) {
-      Rml::set_rate({progress.epoch, warmup_, progress.step, progress.steps});
-    } else {
-      learner().rate = own;
-    }
-    if (progress.epoch != progress_.epoch || !class_weights_.defined())
-      class_weights_ =
-          at::tensor(regroup::class_weights(context().samples().labels, kept_, context().samples().classes));
-    progress_ = progress;
+    return own > 0 ? own : Phase::rate(step);
   }
 
-  void step(std::span<const TensorBatch> batches) override {
-    if (!is_semi(progress_.epoch)) return Rml::step(batches);
-    const TensorBatch& labelled = batches.front();
-    std::vector<at::Tensor> images = labelled.views;
-    std::vector<at::Tensor> targets(views, one_hot_rows(labelled.labels, context().samples().classes));
-    if (batches.size() > 1) {
-      const at::Tensor guess = guess_labels(batches[1]);
-      images.insert(images.end(), batches[1].views.begin(), batches[1].views.end());
-      targets.insert(targets.end(), views, guess);
-    }
-
-    // All views of both sets are mixed with a permutation of the whole.
+  double step(const Step& step, std::span<const TensorBatch> batches) override {
     const Settings& settings = context().settings();
-    Stream random(context().seed(), Purpose::mixing, static_cast<std::uint32_t>(progress_.epoch),
-                  static_cast<std::uint32_t>(progress_.step));
-    const bool is_late = 2 * progress_.epoch >= progress_.epochs;
-    double lambda = symmetric_beta(random, settings.number(is_late ? "mix-alpha-late" : "mix-alpha"));
-    lambda = std::max(lambda, 1 - lambda);
-    const at::Tensor x = at::cat(images), t = at::cat(targets);
-    const at::Tensor partners = at::tensor(permutation(random, x.size(0)), at::kLong).to(x.device());
-    const at::Tensor target = mixed(t, partners, lambda);
-    const at::Tensor logits = learner().forward(mixed(x, partners, lambda)).logits;
-
-    const std::int64_t first = views * labelled.labels.size(0);
-    const at::Tensor labelled_loss =
-        soft_cross_entropy(logits.slice(0, 0, first), target.slice(0, 0, first), class_weights_.to(x.device())).mean();
+    const TrainingSet& samples = context().samples();
+    const TensorBatch* const unlabelled = batches.size() > 1 ? &batches[1] : nullptr;
+    const at::Tensor guess = unlabelled != nullptr
+                                 ? sharpened(view_mean(learner_, *unlabelled), settings.number("temperature"))
+                                 : at::Tensor();
+    const double alpha = settings.number(2 * step.epoch >= step.epochs ? "mix-alpha-late" : "mix-alpha");
+    Stream random = mixing_stream(context().seed(), step);
+    const MixedBatch batch = mix_sets(batches.front(), one_hot_rows(batches.front().labels, samples.classes),
+                                      unlabelled, guess, alpha, random);
+    if (!class_weights_.defined())
+      class_weights_ = at::tensor(class_weights(samples.labels, labelled_, samples.classes, most_class_weight))
+                           .to(batch.images.device());
+    const auto [labelled_loss, unlabelled_loss] =
+        mixmatch_losses(learner_.forward(batch.images).logits, batch, class_weights_);
+    const double ramped = ramp(step.time(), warmup_, ramp_epochs_);
     at::Tensor loss = labelled_loss;
-    if (batches.size() > 1) {
-      const at::Tensor unlabelled_loss =
-          (at::softmax(logits.slice(0, first), 1) - target.slice(0, first)).square().mean();
-      loss = loss + settings.number("lambda-u") * ramp_now() * unlabelled_loss;
+    if (unlabelled_loss.defined()) {
+      loss = loss + settings.number("lambda-u") * ramped * unlabelled_loss;
       sums_[1] += unlabelled_loss.item<float>();
     }
     sums_[0] += labelled_loss.item<float>();
     ++sums_[2];
-    sums_[3] = static_cast<float>(ramp_now());
-    learner().step(loss);
+    sums_[3] = static_cast<float>(ramped);
+    return learner_.step(loss);
   }
 
-  /// The split records the losses.
-  void end_epoch(int epoch) override {
-    if (!is_semi(epoch)) Rml::end_epoch(epoch);
-  }
+  bool has_labels() const { return count() > 0; }
+  std::span<const std::int32_t> labelled() const { return labelled_; }
+  std::span<const std::int32_t> guesses() const { return guesses_; }
+  void clear_sums() { std::fill(sums_.begin(), sums_.end(), 0.0F); }
 
-  std::span<const std::int32_t> labelled() const override { return kept_; }
-  std::span<const std::int32_t> guesses() const override { return guesses_; }
-
-  std::vector<Metric> metrics() const override {
-    std::vector<Metric> metrics = Rml::metrics();
-    const bool semi = sums_[2] > 0;
+  void add_metrics(std::vector<Metric>& metrics) const {
+    const bool any = sums_[2] > 0;
     const auto mean = [&](float sum) {
-      return semi ? static_cast<double>(sum / sums_[2]) : std::numeric_limits<double>::quiet_NaN();
+      return any ? static_cast<double>(sum / sums_[2]) : std::numeric_limits<double>::quiet_NaN();
     };
-    metrics.push_back({"labelled", semi ? static_cast<double>(labelled_count()) : mean(0)});
+    metrics.push_back({"labelled", any ? static_cast<double>(count()) : mean(0)});
     metrics.push_back({"loss_labelled", mean(sums_[0])});
     metrics.push_back({"loss_unlabelled", mean(sums_[1])});
     metrics.push_back({"ramp", static_cast<double>(sums_[3])});
-    return metrics;
   }
 
-  void collect(State& state) override {
-    Rml::collect(state);
-    state.add("kept", kept_, {-1, 1});
+  void collect(State& state) {
+    state.add("labelled", labelled_, {-1, 1});
     state.add("guesses", guesses_, {-1, context().samples().classes - 1.0});
     state.add("semi_losses", sums_, {.low = 0});
   }
 
  private:
-  std::size_t labelled_count() const { return static_cast<std::size_t>(std::count(kept_.begin(), kept_.end(), 1)); }
-  bool is_semi(int epoch) const { return epoch >= warmup_ && labelled_count() > 0; }
+  std::size_t count() const { return static_cast<std::size_t>(std::count(labelled_.begin(), labelled_.end(), 1)); }
 
-  double ramp_now() const {
-    const double steps = std::max<double>(1, static_cast<double>(progress_.steps));
-    return ramp(progress_.epoch + static_cast<double>(progress_.step) / steps, warmup_, ramp_);
+  Learner& learner_;
+  int warmup_;
+  double ramp_epochs_ = 0;
+  std::vector<std::int32_t> labelled_, guesses_;
+  std::vector<float> sums_;   ///< of this epoch: both losses, the steps, and the ramp of the last step
+  at::Tensor class_weights_;  ///< follows from labelled_
+};
+
+class RmlSemi : public Method {
+ public:
+  explicit RmlSemi(Context& context)
+      : Method(context),
+        warmup_(warmup_of(context)),
+        learner_(context.make_learner("model")),
+        rml_(context, *learner_),
+        semi_(context, *learner_, warmup_) {
+    // The schedule ends with the first phase where the second has a rate of its own.
+    if (context.settings().number("semi-lr") > 0) rml_.schedule_epochs = warmup_;
   }
 
-  /// A sample stays labelled if both the network and its momentum model predict its label, each by the mean over two
-  /// augmented views.
-  void split(int epoch) {
-    const TrainingSet& samples = context().samples();
-    std::vector<Network*> models{&learner().model()};
-    if (learner().momentum_model() != nullptr) models.push_back(learner().momentum_model());
-    const auto probabilities = context().view_probabilities(models, epoch, views);
-    std::ranges::copy(agreeing(probabilities, samples.labels), kept_.begin());  // the state knows where it lies
-    for (const std::uint32_t slot : samples.trusted) kept_[slot] = 1;
-    context().record_all(probabilities.front().clamp_min(1e-12).log());
-    std::vector<bool> has_label(static_cast<std::size_t>(samples.classes));
-    for (std::size_t slot = 0; slot < kept_.size(); ++slot) {
-      guesses_[slot] = kept_[slot] == 1 ? -1 : context().predicted()[slot];
-      mutable_weights()[slot] = static_cast<float>(kept_[slot]);
-      if (kept_[slot] == 1) has_label[static_cast<std::size_t>(samples.labels[slot])] = true;
-    }
-    const auto without = std::count(has_label.begin(), has_label.end(), false);
-    if (without > 0 && labelled_count() > 0)
-      context().say(fmt::format("epoch {}: {} of {} classes have no labelled sample; their images are guessed",
-                                epoch + 1, without, samples.classes));
-    if (labelled_count() == kept_.size())
-      context().say(fmt::format("epoch {}: every label agrees with both models; none is guessed", epoch + 1));
+  /// An epoch in which no sample keeps its label goes by RML.
+  Phase& phase(int epoch) override {
+    if (epoch >= warmup_ && semi_.has_labels()) return semi_;
+    return rml_;
   }
 
-  /// Theta's predictions for the views, as it trains, their mean sharpened.
-  at::Tensor guess_labels(const TensorBatch& batch) {
-    at::NoGradGuard no_grad;
-    std::vector<at::Tensor> predicted;
-    for (const at::Tensor& view : batch.views)
-      predicted.push_back(at::softmax(learner().forward(view).logits.to(at::kFloat), 1));
-    return guessed_labels(predicted, context().settings().number("temperature"));
+  void begin_epoch(int epoch) override {
+    semi_.clear_sums();
+    if (epoch >= warmup_) semi_.split(epoch, rml_.weights());
+    if (epoch >= warmup_ && !semi_.has_labels())
+      context().say(fmt::format("epoch {}: no label agrees with both models; this epoch goes by RML", epoch + 1));
   }
 
-  int warmup_ = 0;
-  double ramp_ = 0;
-  std::vector<std::int32_t> kept_, guesses_;
-  std::vector<float> sums_;  ///< of this epoch: both losses, the steps, and the ramp of the last step
-  at::Tensor class_weights_;
-  Progress progress_{-1, 1, 0, 1};
+  std::vector<Learner*> learners() override { return {learner_.get()}; }
+  std::string primary() override { return learner_->ema() != nullptr ? "ema" : "model"; }
+  std::span<const float> weights() const override { return rml_.weights(); }
+  std::span<const std::int32_t> labelled() const override { return semi_.labelled(); }
+  std::span<const std::int32_t> guesses() const override { return semi_.guesses(); }
+  double own_seconds() const override { return rml_.own_seconds(); }
+  double batches_held() const override { return views; }
+
+  std::vector<Metric> metrics() const override {
+    std::vector<Metric> metrics{{"estimated_noise_rate", rml_.noise_rate()}};
+    semi_.add_metrics(metrics);
+    return metrics;
+  }
+
+  void collect(State& state) override {
+    Method::collect(state);
+    rml_.collect(state);
+    semi_.collect(state);
+  }
+
+ private:
+  static int warmup_of(const Context& context) {
+    const auto given = static_cast<int>(context.settings().integer("warmup-epochs"));
+    const auto epochs = static_cast<int>(context.settings().integer("epochs"));
+    return given > 0 ? given : default_warmup(epochs, context.samples().classes);
+  }
+
+  int warmup_;
+  std::unique_ptr<Learner> learner_;
+  RmlPhase rml_;
+  SemiPhase semi_;
 };
 
 }  // namespace
@@ -238,7 +232,6 @@ MethodInfo rml_semi_method() {
           "RML-Semi: RML, then labels that the model disagrees with are dropped and guessed (MixMatch)",
           settings,
           {{"model", std::string("preact-resnet18")}, {"epochs", std::int64_t{400}}, {"lr", 0.02}, {"min-lr", 2e-4}},
-          momentum_model_if_any,
           [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<RmlSemi>(context); }};
 }
 

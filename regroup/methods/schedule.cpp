@@ -1,10 +1,36 @@
 #include "regroup/methods/schedule.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numbers>
-#include <string>
+
+#include "regroup/core/error.h"
 
 namespace regroup {
+
+std::vector<double> parse_shares(const std::string& text, const std::string& setting) {
+  std::vector<double> shares;
+  const char *at = text.data(), *const end = text.data() + text.size();
+  const auto fail = [&] {
+    throw UserError(
+        fmt::format("{}: '{}' is not a list of rising shares of the run, such as 0.5, 0.75", setting, text));
+  };
+  while (at != end) {
+    double share = 0;
+    const auto [stopped, error] = std::from_chars(at, end, share);
+    if (error != std::errc() || !(share > (shares.empty() ? 0 : shares.back()) && share < 1)) fail();
+    shares.push_back(share);
+    at = std::find_if_not(stopped, end, [](char c) { return c == ' '; });
+    if (at == end) break;
+    if (*at != ',') fail();
+    at = std::find_if_not(at + 1, end, [](char c) { return c == ' '; });
+    if (at == end) fail();
+  }
+  return shares;
+}
 
 double learning_rate(const Settings& settings, double share) {
   const double peak = settings.number("lr"), rise = settings.number("lr-rise");
@@ -16,7 +42,14 @@ double learning_rate(const Settings& settings, double share) {
   const std::string& schedule = settings.text("schedule");
   if (schedule == "cosine") return last + (peak - last) * (1 + std::cos(std::numbers::pi * done)) / 2;
   if (schedule == "linear") return peak + (last - peak) * done;
-  if (schedule == "steps") return peak * std::pow(0.1, (share >= 0.5) + (share >= 0.75));
+  if (schedule == "steps") {
+    const auto shares = parse_shares(settings.text("lr-steps"), "lr-steps");
+    return peak * std::pow(0.1, std::count_if(shares.begin(), shares.end(), [&](double at) { return share >= at; }));
+  }
+  if (schedule == "late-linear") {
+    constexpr double begin = 0.4;
+    return peak + (last - peak) * std::max(0.0, (share - begin) / (1 - begin));
+  }
   return peak;
 }
 

@@ -1,11 +1,17 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "regroup/core/settings.h"
 
 namespace regroup {
 
-/// The learning rate when `share` (0 to 1) of the run is done, as the settings have it: a linear rise over the first
-/// part of the run, then constant, linear or cosine down to min-lr, or divided by ten at given shares.
+/// The learning rate when `share` (0 to 1) of the run is done, as configured: a linear rise over the first part of the
+/// run, then constant, linear or cosine down to min-lr, or divided by ten at given shares.
 double learning_rate(const Settings& settings, double share);
+
+/// The shares of the run in a text such as `0.5, 0.75`: rising, between 0 and 1. Throws UserError that names `setting`.
+std::vector<double> parse_shares(const std::string& text, const std::string& setting);
 
 }  // namespace regroup

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <vector>
-
-#include "regroup/nn/network.h"
+#include "regroup/nn/optimizer.h"
 
 namespace regroup {
 
@@ -13,22 +11,16 @@ struct SgdOptions {
 };
 
 /// Stochastic gradient descent with momentum, as the engine's own computes it, in one pass over memory, and in the same
-/// pass the momentum model follows.
-class Sgd {
+/// pass the ema follows: velocity = momentum * velocity + gradient + decay * weight; weight -= rate * velocity.
+class Sgd : public Optimizer {
  public:
   Sgd(Network& network, SgdOptions options);
 
-  /// One step with the gradients of the parameters (none: no step for that one), which are dropped. With `follower`,
-  /// its parameters become follow * theirs + (1 - follow) * ours, and its statistics likewise.
-  void step(double rate, Network* follower = nullptr, double follow = 0);
-
-  /// The velocities, named as the parameters: all that a step remembers.
-  std::vector<NamedTensor> state() const;
+ protected:
+  void update(const Update& update) const override;
 
  private:
-  Network& network_;
   SgdOptions options_;
-  std::vector<at::Tensor> velocity_;
 };
 
 }  // namespace regroup

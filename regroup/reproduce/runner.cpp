@@ -294,7 +294,7 @@ RunState GridFolder::state(const std::string& name) const {
   if (fs::exists(checkpoint)) state.kind = RunState::Kind::begun;
   try {
     const RunProgress progress = read_progress(checkpoint);
-    state.epochs_done = progress.epoch;
+    state.epochs_done = progress.place.epoch;
     state.seconds = progress.seconds - progress.epoch_seconds;
     state.start_seconds = start_seconds(config(name), run(name));
   } catch (const UserError&) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "regroup/core/file.h"
 #include "regroup/io/text_file.h"
 #include "regroup/nn/weights.h"
+#include "regroup/train/saved_predictors.h"
 
 namespace regroup {
 namespace {
@@ -64,9 +66,22 @@ std::optional<std::string> broken_tensor(Method& method, const State& state) {
   return state.out_of_bounds();
 }
 
+SavedPredictors saved_predictors(Method& method) {
+  SavedPredictors saved{method.primary(), {}};
+  const auto networks = method.networks();
+  for (const Predictor& predictor : method.predictors()) {
+    saved.all.push_back({predictor.name, {}, predictor.mean});
+    for (const auto& [name, network] : networks)
+      if (std::find(predictor.networks.begin(), predictor.networks.end(), network) != predictor.networks.end())
+        saved.all.back().networks.push_back(name);
+  }
+  return saved;
+}
+
 std::string moment(const RunProgress& progress) {
-  return progress.step > 0 ? fmt::format("epoch {}, step {}", progress.epoch + 1, progress.step)
-                           : fmt::format("after epoch {}", progress.epoch);
+  const Place& place = progress.place;
+  return place.step > 0 ? fmt::format("epoch {}, step {}", place.epoch + 1, place.step)
+                        : fmt::format("after epoch {}", place.epoch);
 }
 
 }  // namespace
@@ -89,6 +104,7 @@ void save_checkpoint(const fs::path& folder, Method& method, const State& state,
     for (const auto& [name, network] : method.networks())
       save_tensors(aside / (name + ".safetensors"), tensors_of(*network), card_metadata(card));
     save_tensors(aside / "state.safetensors", state.tensors());
+    write_file(aside / predictors_name, predictors_text(saved_predictors(method)));
     write_file(aside / progress_name, progress_text(progress));
     take_place(aside, folder);
   } catch (const fs::filesystem_error& error) {

@@ -14,9 +14,9 @@ std::filesystem::path whole_checkpoint(const std::filesystem::path& folder);
 
 bool has_checkpoint(const std::filesystem::path& folder);
 
-/// Writes a checkpoint to `folder`: every network as NAME.safetensors, `state` and progress. It is written aside and
-/// then takes the folder's place at once: at any moment the folder holds a whole checkpoint, the old one or the new
-/// one. Weights that are not finite are never written: UserError.
+/// Writes a checkpoint to `folder`: every network as NAME.safetensors, who predicts by which networks, `state` and
+/// progress. It is written aside and then takes the folder's place at once: at any moment the folder holds a whole
+/// checkpoint, the old one or the new one. Weights that are not finite are never written: UserError.
 void save_checkpoint(const std::filesystem::path& folder, Method& method, const State& state,
                      const RunProgress& progress, const NetworkCard& card);
 

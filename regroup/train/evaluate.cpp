@@ -11,10 +11,11 @@ at::Tensor probabilities(const Predictor& predictor, const ImageSet& images, std
   at::Tensor sum;
   for (const Scores& scores :
        score_plainly(predictor.networks, images, positions, options.normalisation, options.scoring)) {
-    const at::Tensor part = at::softmax(scores.logits, 1);
+    const at::Tensor part = predictor.mean == PredictorMean::logits ? scores.logits : at::softmax(scores.logits, 1);
     sum = sum.defined() ? sum + part : part;
   }
-  return sum / static_cast<double>(predictor.networks.size());
+  const at::Tensor mean = sum / static_cast<double>(predictor.networks.size());
+  return predictor.mean == PredictorMean::logits ? at::softmax(mean, 1) : mean;
 }
 
 std::vector<std::int32_t> most_likely(const at::Tensor& probabilities) {

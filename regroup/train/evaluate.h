@@ -16,7 +16,8 @@ struct EvaluationOptions {
   ScoringOptions scoring = {};
 };
 
-/// The probabilities that a predictor gives the classes, on the CPU: the softmax of its network, or their mean.
+/// The probabilities that a predictor gives the classes, on the CPU: the softmax of its network, or the mean of
+/// several as the predictor says.
 at::Tensor probabilities(const Predictor& predictor, const ImageSet& images, std::span<const std::uint32_t> positions,
                          const EvaluationOptions& options);
 

@@ -54,12 +54,14 @@ class Reader {
 RunProgress progress_of(const json& content, const std::string& name) {
   const Reader reader(content, name);
   RunProgress progress;
-  progress.epoch = reader.whole<int>("epoch", 0, most_epochs);
-  progress.step = reader.whole<std::size_t>("step", 0, most_steps);
+  progress.place.epoch = reader.whole<int>("epoch", 0, most_epochs);
+  progress.place.pass = reader.whole<std::size_t>("pass", 0, most_steps);
+  progress.place.step = reader.whole<std::size_t>("step", 0, most_steps);
   progress.seconds = reader.seconds("seconds");
   progress.epoch_seconds = reader.seconds("epoch_seconds");
   progress.estimator_seconds = reader.seconds("estimator_seconds");
   progress.epoch_estimator_seconds = reader.seconds("epoch_estimator_seconds");
+  progress.epoch_images = reader.bounded("epoch_images", 0, most_steps);
   progress.waited_seconds = reader.seconds("waited_seconds");
   progress.best_validation = reader.bounded("best_validation", -1, 1);
   progress.fingerprint = content.at("fingerprint");
@@ -73,9 +75,9 @@ RunProgress progress_of(const json& content, const std::string& name) {
       throw UserError(
           fmt::format("{}: the row of epoch {} is missing; the checkpoint is damaged", name, progress.rows.size()));
   }
-  if (progress.rows.size() != static_cast<std::size_t>(progress.epoch))
+  if (progress.rows.size() != static_cast<std::size_t>(progress.place.epoch))
     throw UserError(fmt::format("{}: {} epochs are done and {} have a row; the checkpoint is damaged", name,
-                                progress.epoch, progress.rows.size()));
+                                progress.place.epoch, progress.rows.size()));
   return progress;
 }
 
@@ -88,12 +90,14 @@ std::string progress_text(const RunProgress& progress) {
     for (const auto& [name, value] : row.values) values.push_back({name, number(value)});
     rows.push_back({{"epoch", row.epoch}, {"values", values}});
   }
-  return json{{"epoch", progress.epoch},
-              {"step", progress.step},
+  return json{{"epoch", progress.place.epoch},
+              {"pass", progress.place.pass},
+              {"step", progress.place.step},
               {"seconds", progress.seconds},
               {"epoch_seconds", progress.epoch_seconds},
               {"estimator_seconds", progress.estimator_seconds},
               {"epoch_estimator_seconds", progress.epoch_estimator_seconds},
+              {"epoch_images", progress.epoch_images},
               {"waited_seconds", progress.waited_seconds},
               {"best_validation", progress.best_validation},
               {"fingerprint", progress.fingerprint},

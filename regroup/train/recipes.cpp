@@ -12,6 +12,7 @@ const std::vector<Recipe>& recipes() {
        {{"model", std::string("fast")},
         {"epochs", std::int64_t{16}},
         {"batch-size", std::int64_t{256}},
+        {"optimizer", std::string("sgd")},
         {"lr", 0.75},
         {"min-lr", 0.05},
         {"schedule", std::string("linear")},

@@ -17,12 +17,14 @@
 #include "regroup/core/memory.h"
 #include "regroup/core/parallel.h"
 #include "regroup/methods/method.h"
+#include "regroup/methods/schedule.h"
 #include "regroup/nn/engine.h"
 #include "regroup/nn/network.h"
 #include "regroup/nn/weights.h"
 #include "regroup/report/event_file.h"
 #include "regroup/train/checkpoint.h"
 #include "regroup/train/duration.h"
+#include "regroup/train/loop.h"
 #include "regroup/train/measure.h"
 #include "regroup/train/run_data.h"
 #include "regroup/train/run_folder.h"
@@ -55,27 +57,34 @@ int threads_of(const Settings& settings) {
   return threads > 0 ? threads : hardware_threads();
 }
 
-/// One run, from its settings to its last epoch.
+std::optional<RunFolder> claimed(const TrainOptions& options) {
+  if (options.output.empty()) return std::nullopt;
+  return options.resume ? RunFolder::resume(options.output) : RunFolder::begin(options.output);
+}
+
+/// One run, from its data to its last epoch.
 class Run {
  public:
-  Run(const Settings& settings, const TrainOptions& options, Observer& observer)
+  Run(const Settings& settings, std::optional<RunFolder> folder, RunData data, const TrainOptions& options,
+      Observer& observer)
       : settings_(settings),
         options_(options),
         observer_(observer),
-        folder_(claimed(options)),
+        folder_(std::move(folder)),
         epochs_(static_cast<int>(settings.integer("epochs"))),
         checkpoint_seconds_(parse_duration(settings.text("checkpoint-every"))),
         device_(choose_device(settings.text("device"))),
         precision_(choose_precision(settings.text("precision"), device_)),
-        data_(load_run_data(settings, threads_of(settings), observer)),
+        data_(std::move(data)),
         context_(settings, training_set(data_), device_, precision_, threads_of(settings)),
-        primary_(method_named(settings.text("method")).primary(settings)),
         method_(method_named(settings.text("method")).make(context_)),
+        primary_(method_->primary()),
         measurement_(
             data_, context_, *method_,
             {data_.normalisation, {device_, precision_, static_cast<int>(settings.integer("workers")), mirrors()}}) {
     context_.say = [this](const std::string& sentence) { observer_.message(sentence); };
     if (context_.samples().size() == 0) throw UserError("there are no images left to train on; lower val-split");
+    learning_rate(settings, 0);  // also finds out whether it can be computed
     set_engine_threads(threads_of(settings));
     tell_memory();
     context_.collect(state_);
@@ -95,8 +104,8 @@ class Run {
   }
 
   TrainResult train() {
-    while (progress_.epoch < epochs_) {
-      if (!train_epoch()) return {false, progress_.rows, {}};
+    while (place().epoch < epochs_) {
+      if (!train_next_epoch()) return {false, progress_.rows, {}};
       measure_epoch();
     }
     TrainResult result{true, progress_.rows, summary()};
@@ -105,11 +114,8 @@ class Run {
   }
 
  private:
-  static std::optional<RunFolder> claimed(const TrainOptions& options) {
-    if (options.output.empty()) return std::nullopt;
-    return options.resume ? RunFolder::resume(options.output) : RunFolder::begin(options.output);
-  }
-
+  Place& place() { return progress_.place; }
+  const Place& place() const { return progress_.place; }
   bool has_folder() const { return folder_.has_value(); }
 
   /// A system that runs out of memory ends the program without a word, so it is told before.
@@ -120,7 +126,8 @@ class Run {
     constexpr double copies = 3, itself = 3e8;
     const double bytes = precision_ == Precision::bf16 ? 2 : 4;
     const auto batch = static_cast<double>(settings_.integer("batch-size"));
-    const double needed = itself + copies * bytes * batch * method_->learners().front()->model().outputs;
+    const double needed =
+        itself + copies * bytes * batch * method_->batches_held() * method_->learners().front()->model().outputs;
     const double there = physical_memory();
     const std::string sentence =
         fmt::format("a step of {} images of {}x{} takes about {:.1f} GB of memory", settings_.integer("batch-size"),
@@ -174,6 +181,7 @@ class Run {
 
   void resume() {
     const RunProgress saved = load_checkpoint(options_.output / "last", *method_, state_);
+    method_->restored();
     if (saved.fingerprint != progress_.fingerprint)
       throw UserError(
           fmt::format("{}: the images or labels are not those that this run began with", options_.output.string()));
@@ -181,9 +189,9 @@ class Run {
       observer_.message(
           fmt::format("this run began with {} and continues with {}: the result may differ in the last bits",
                       saved.machine, progress_.machine));
-    if (saved.epoch > epochs_)
+    if (saved.place.epoch > epochs_)
       throw UserError(fmt::format("{}: {} epochs are done of {}; the checkpoint is damaged", options_.output.string(),
-                                  saved.epoch, epochs_));
+                                  saved.place.epoch, epochs_));
     const std::string machine = progress_.machine;
     progress_ = saved;
     progress_.machine = machine;
@@ -205,99 +213,59 @@ class Run {
     return fmt::format("; the checkpoint before is whole, and --resume {} continues from it", options_.output.string());
   }
 
-  /// The training loop. False: the run was stopped inside the epoch, and is saved.
-  bool train_epoch() {
+  /// False: the run was stopped inside the epoch, and is saved.
+  bool train_next_epoch() {
     if (stopped()) {
       save();
       return false;
     }
-    if (progress_.step == 0) guarded([&] { method_->begin_epoch(progress_.epoch); });
-    const std::vector<BatchPlan> plans = method_->plan(progress_.epoch);
-    const std::size_t steps = method_->steps(plans);
-    if (progress_.step > steps)
-      throw UserError(fmt::format("{}: step {} of {} is next; the checkpoint is damaged", options_.output.string(),
-                                  progress_.step, steps));
-    std::vector<std::unique_ptr<Loader>> loaders;
-    for (const BatchPlan& plan : plans)
-      loaders.push_back(std::make_unique<Loader>(context_.augmenter(), plan, progress_.step, steps,
-                                                 static_cast<int>(settings_.integer("workers"))));
-    Clock clock(*this, loaders);
-    std::vector<TensorBatch> batches(plans.size());
-    while (progress_.step < steps) {
-      for (std::size_t i = 0; i < loaders.size(); ++i) batches[i] = context_.to_device(*loaders[i]->next());
-      method_->set_rate({progress_.epoch, epochs_, progress_.step, steps});
-      guarded([&] { method_->step(batches); });
-      ++progress_.step;
-      report_step(batches, steps, clock.epoch_seconds());
-      if (stopped() || clock_seconds() - last_save_ > checkpoint_seconds_) {
-        clock.stop();
-        save();
-        if (stopped()) return false;
-        clock.start();
-      }
-    }
-    guarded([&] { method_->end_epoch(progress_.epoch); });
-    clock.stop();
-    return true;
-  }
-
-  /// What the method finds wrong is told with the place where it was, and with what is left of the run.
-  template <class Work>
-  void guarded(Work work) const {
+    lap_start_ = clock_seconds();
     try {
-      work();
+      const bool finished = train_epoch(*method_, context_, place(), epochs_, [&](const StepDone& done) {
+        progress_.waited_seconds += done.waited;
+        progress_.epoch_images += static_cast<double>(done.images);
+        report_step(done);
+        if (!stopped() && clock_seconds() - last_save_ <= checkpoint_seconds_) return true;
+        count_time();
+        save();
+        lap_start_ = clock_seconds();
+        return !stopped();
+      });
+      count_time();
+      return finished;
     } catch (const UserError& error) {
+      // What the method finds wrong is told with the place where it was, and with what is left of the run.
       throw UserError(
-          fmt::format("epoch {}, step {}: {}{}", progress_.epoch + 1, progress_.step + 1, error.what(), comfort()));
+          fmt::format("epoch {}, step {}: {}{}", place().epoch + 1, place().step + 1, error.what(), comfort()));
     }
   }
 
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
 
-  /// Adds the time of an epoch to the progress, also when it is interrupted by a checkpoint.
-  class Clock {
-   public:
-    Clock(Run& run, const std::vector<std::unique_ptr<Loader>>& loaders) : run_(run), loaders_(loaders) { start(); }
+  /// Adds the time since the last lap began to the progress. What a checkpoint takes is not of the epoch.
+  void count_time() {
+    const double passed = clock_seconds() - lap_start_, own = method_->own_seconds() - own_seconds_;
+    progress_.epoch_seconds += passed;
+    progress_.seconds += passed;
+    progress_.epoch_estimator_seconds += own;
+    progress_.estimator_seconds += own;
+    own_seconds_ += own;
+    lap_start_ = clock_seconds();
+  }
 
-    void start() { start_ = clock_seconds(); }
-
-    double epoch_seconds() const { return run_.progress_.epoch_seconds + clock_seconds() - start_; }
-
-    void stop() {
-      RunProgress& progress = run_.progress_;
-      const double passed = clock_seconds() - start_, own = run_.method_->own_seconds();
-      progress.epoch_seconds += passed;
-      progress.seconds += passed;
-      progress.epoch_estimator_seconds += own - run_.own_seconds_;
-      progress.estimator_seconds += own - run_.own_seconds_;
-      run_.own_seconds_ = own;
-      double waited = 0;
-      for (const auto& loader : loaders_) waited += loader->waited();
-      progress.waited_seconds += waited - waited_;
-      waited_ = waited;
-      start_ = clock_seconds();
-    }
-
-   private:
-    Run& run_;
-    const std::vector<std::unique_ptr<Loader>>& loaders_;
-    double start_ = 0, waited_ = 0;
-  };
-
-  void report_step(const std::vector<TensorBatch>& batches, std::size_t steps, double epoch_seconds) {
-    double loss = 0;
-    const auto& slots = batches.front().slots;
-    for (const std::uint32_t slot : slots) loss += static_cast<double>(context_.book().losses()[slot]);
-    const auto done = static_cast<double>(progress_.step);
-    const double per_step = epoch_seconds / done;
-    const double epochs_left = epochs_ - progress_.epoch - 1;
+  void report_step(const StepDone& done) {
+    const double epoch_seconds = progress_.epoch_seconds + clock_seconds() - lap_start_;
+    // Passes of one epoch are alike enough for an estimate.
+    const auto steps = done.step.of * done.passes;
+    const auto taken = done.step.pass * done.step.of + done.step.number + 1;
+    const double per_step = epoch_seconds / static_cast<double>(taken);
+    const double images_per_second = static_cast<double>(done.images) / per_step;
+    const double whole_epoch = per_step * static_cast<double>(steps);
     // The epochs that are done also tell what measuring takes beside the steps.
-    const double per_epoch =
-        progress_.epoch > 0 ? progress_.seconds / progress_.epoch : per_step * static_cast<double>(steps);
-    warn_if_slow(per_step * static_cast<double>(steps), done * static_cast<double>(slots.size()) / epoch_seconds);
-    observer_.step_done({progress_.epoch + 1, epochs_, progress_.step, steps, loss / static_cast<double>(slots.size()),
-                         done * static_cast<double>(slots.size()) / epoch_seconds,
-                         per_step * (static_cast<double>(steps) - done) + epochs_left * per_epoch});
+    const double per_epoch = place().epoch > 0 ? progress_.seconds / place().epoch : whole_epoch;
+    warn_if_slow(whole_epoch, images_per_second);
+    observer_.step_done({place().epoch + 1, epochs_, taken, steps, done.loss, images_per_second,
+                         whole_epoch - epoch_seconds + (epochs_ - place().epoch - 1) * per_epoch});
   }
 
   /// Who has begun something that takes a day wants to know soon.
@@ -316,14 +284,13 @@ class Run {
   void measure_epoch() {
     const double start = clock_seconds();
     EpochMetrics row;
-    row.epoch = progress_.epoch + 1;
+    row.epoch = place().epoch + 1;
     const bool last = row.epoch == epochs_;
     const bool measured = last || row.epoch % settings_.integer("eval-every") == 0;
     measurement_.measure(measured, last, row);
     row.add("lr", method_->learners().front()->rate);
-    const double images = static_cast<double>(progress_.step) * static_cast<double>(settings_.integer("batch-size"));
     row.add("seconds", progress_.epoch_seconds);
-    row.add("images_per_second", images / progress_.epoch_seconds);
+    row.add("images_per_second", progress_.epoch_images / progress_.epoch_seconds);
     row.add("estimator_seconds", progress_.epoch_estimator_seconds);
     row.add("waited_seconds", progress_.waited_seconds);
     row.add("peak_memory_mb", peak_memory_mb());
@@ -331,9 +298,9 @@ class Run {
     const double validation = row.value("val_" + primary_);
     progress_.seconds += clock_seconds() - start;
     progress_.rows.push_back(row);
-    ++progress_.epoch;
-    progress_.step = 0;
+    place() = {place().epoch + 1, 0, 0};
     progress_.epoch_seconds = progress_.epoch_estimator_seconds = progress_.waited_seconds = 0;
+    progress_.epoch_images = 0;
     const bool best = measured && (std::isnan(validation) ? last : validation > progress_.best_validation);
     if (best && !std::isnan(validation)) progress_.best_validation = validation;
     if (has_folder()) {
@@ -370,21 +337,21 @@ class Run {
   const Settings& settings_;
   const TrainOptions& options_;
   Observer& observer_;
-  std::optional<RunFolder> folder_;  ///< the first to be made: nothing is loaded for a run that another process trains
+  std::optional<RunFolder> folder_;
   int epochs_;
   double checkpoint_seconds_;
   at::Device device_;
   Precision precision_;
   RunData data_;
   Context context_;
-  std::string primary_;
   std::unique_ptr<Method> method_;
+  std::string primary_;
   Measurement measurement_;
   State state_;
   RunProgress progress_;
   std::optional<EventWriter> events_;
   const double start_ = clock_seconds();
-  double last_save_ = start_;
+  double last_save_ = start_, lap_start_ = start_;
   bool warned_ = false;
   double own_seconds_ = 0;  ///< of the method, as far as it is counted
 };
@@ -392,7 +359,14 @@ class Run {
 }  // namespace
 
 TrainResult train(const Settings& settings, const TrainOptions& options, Observer& observer) {
-  return Run(settings, options, observer).train();
+  // First of all: nothing is loaded for a run that another process trains.
+  auto folder = claimed(options);
+  RunData data = load_run_data(settings, threads_of(settings), observer);
+  return Run(settings, std::move(folder), std::move(data), options, observer).train();
+}
+
+TrainResult train(const Settings& settings, RunData data, const TrainOptions& options, Observer& observer) {
+  return Run(settings, claimed(options), std::move(data), options, observer).train();
 }
 
 }  // namespace regroup

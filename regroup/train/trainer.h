@@ -7,6 +7,7 @@
 #include "regroup/core/settings.h"
 #include "regroup/train/metrics.h"
 #include "regroup/train/observer.h"
+#include "regroup/train/run_data.h"
 
 namespace regroup {
 
@@ -22,7 +23,10 @@ struct TrainResult {
   RunSummary summary;  ///< of a finished run
 };
 
-/// Trains a network as the settings have it (see run_settings.h) and leaves the run in its folder.
+/// Trains as configured (see run_settings.h) and leaves the run in its folder.
 TrainResult train(const Settings& settings, const TrainOptions& options, Observer& observer);
+
+/// The same on data that is handed over, whatever the settings say about data.
+TrainResult train(const Settings& settings, RunData data, const TrainOptions& options, Observer& observer);
 
 }  // namespace regroup

@@ -1,1 +1,1 @@
-regroup_test(methods guessing_test.cpp mixing_test.cpp)
+regroup_test(methods learner_test.cpp mixmatch_test.cpp mixing_test.cpp)

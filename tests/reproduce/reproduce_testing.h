@@ -15,7 +15,7 @@ namespace regroup {
 /// The progress of a run, as a checkpoint has it.
 inline std::string progress_json(int epoch, double seconds, double epoch_seconds = 0) {
   RunProgress progress;
-  progress.epoch = epoch;
+  progress.place.epoch = epoch;
   progress.seconds = seconds;
   progress.epoch_seconds = epoch_seconds;
   for (int row = 1; row <= epoch; ++row) progress.rows.push_back({row, {}});

@@ -18,7 +18,7 @@
 #include "regroup/io/safetensors.h"
 #include "regroup/train/checkpoint.h"
 #include "regroup/train/run_settings.h"
-#include "regroup/train/trained_network.h"
+#include "regroup/train/trained_predictor.h"
 #include "support/user_error.h"
 #include "train/tiny_data.h"
 
@@ -364,12 +364,12 @@ TEST_F(Train, ACheckpointUnderItsSecondNameIsFound) {
   StopAfter stopper(7);
   train(settings(), {run("a"), false, &stopper.stop}, stopper);
   std::filesystem::rename(run("a") / "last", run("a") / "last.old");
-  EXPECT_EQ(read_progress(run("a") / "last").step, 2U);
+  EXPECT_EQ(read_progress(run("a") / "last").place.step, 2U);
   EXPECT_TRUE(train(settings(), {run("a"), true}, nobody).finished);
   EXPECT_EQ(figures_of(run("whole")), figures_of(run("a")));
 
   std::filesystem::rename(run("a") / "last", run("a") / "last.old");
-  EXPECT_EQ(load_trained_network(run("a"), "last", at::kCPU).file, run("a") / "last.old/ema.safetensors");
+  EXPECT_EQ(load_trained_predictor(run("a"), "last", at::kCPU).source, (run("a") / "last.old/ema").string());
 }
 
 /// A checkpoint may come from somebody else.
@@ -399,7 +399,7 @@ TEST_F(Train, WhatNoRunCanHaveSavedIsRefused) {
     EXPECT_NE(sentence.find(tensor), std::string::npos) << sentence;
     EXPECT_NE(sentence.find("damaged"), std::string::npos) << sentence;
   };
-  with("kept", std::int32_t{1'000'000});
+  with("labelled", std::int32_t{1'000'000});
   with("guesses", std::int32_t{10});
   with("predicted", std::int32_t{-2});
   with("weights", 2.0F);

@@ -1,4 +1,4 @@
-#include "regroup/train/trained_network.h"
+#include "regroup/train/trained_predictor.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ void write_squares(const TemporaryFolder& folder) {
   }
 }
 
-TEST(TrainedNetwork, OfAFolderOfImagesPredictsByItself) {
+TEST(TrainedPredictor, OfAFolderOfImagesPredictsByItself) {
   const TemporaryFolder folder;
   write_squares(folder);
   const std::string data = "folder:" + (folder.path() / "photos").string();
@@ -42,8 +42,8 @@ TEST(TrainedNetwork, OfAFolderOfImagesPredictsByItself) {
   EXPECT_EQ(result.summary.predictors.at("ema").last, 1);
   EXPECT_NE(result.summary.memorised, result.summary.memorised) << "nobody knows the true labels of photos";
 
-  const TrainedNetwork trained = load_trained_network(folder.path() / "run", "last", at::kCPU);
-  EXPECT_EQ(trained.file.filename(), "ema.safetensors");
+  const TrainedPredictor trained = load_trained_predictor(folder.path() / "run", "last", at::kCPU);
+  EXPECT_EQ(trained.source, (folder.path() / "run/last/ema").string());
   EXPECT_EQ(trained.card.class_names, (std::vector<std::string>{"blue", "red"}));
   const Dataset dataset = load_dataset(data, {.image_size = 32});
   std::vector<std::uint32_t> all(static_cast<std::size_t>(dataset.test.count));
@@ -53,16 +53,16 @@ TEST(TrainedNetwork, OfAFolderOfImagesPredictsByItself) {
 }
 
 /// Runs used to leave the width to the network without saying which that is.
-TEST(TrainedNetwork, TheWidthMayBeTheNetworksOwn) {
+TEST(TrainedPredictor, TheWidthMayBeTheNetworksOwn) {
   const TemporaryFolder folder;
   NetworkCard card{"fast", 0, 3, 32, 32, {"cat", "dog"}, {0.5F, 0.5F, 0.5F}, {0.2F, 0.2F, 0.2F}, false};
   const auto network = make_network("fast", {3, 32, 32, 2, 0}, 1);
   save_tensors(folder.path() / "model.safetensors", tensors_of(*network), card_metadata(card));
-  const TrainedNetwork trained = load_trained_network(folder.path() / "model.safetensors", "last", at::kCPU);
-  EXPECT_TRUE(trained.network->parameters().front().tensor.equal(network->parameters().front().tensor));
+  const TrainedPredictor trained = load_trained_predictor(folder.path() / "model.safetensors", "last", at::kCPU);
+  EXPECT_TRUE(trained.networks.front()->parameters().front().tensor.equal(network->parameters().front().tensor));
 }
 
-TEST(TrainedNetwork, NamesOfClassesKeepTheirBytes) {
+TEST(TrainedPredictor, NamesOfClassesKeepTheirBytes) {
   const TemporaryFolder folder;
   const std::vector<std::string> names{"caf\xe9", "caf\u00e9", "a\nb\"c"};
   NetworkCard card{"fast", 64, 3, 32, 32, names, {0.5F, 0.5F, 0.5F}, {0.2F, 0.2F, 0.2F}, false};
@@ -70,16 +70,18 @@ TEST(TrainedNetwork, NamesOfClassesKeepTheirBytes) {
   EXPECT_EQ(read_card(folder.path() / "model.safetensors").class_names, names);
 }
 
-TEST(TrainedNetwork, AFileThatDoesNotSayWhatItIsIsRefused) {
+TEST(TrainedPredictor, AFileThatDoesNotSayWhatItIsIsRefused) {
   const TemporaryFolder folder;
-  EXPECT_NE(user_error([&] { load_trained_network(folder.path() / "none", "best", at::kCPU); }).find("does not exist"),
-            std::string::npos);
-  EXPECT_NE(user_error([&] { load_trained_network(folder.path(), "best", at::kCPU); }).find("there is no best/ in it"),
-            std::string::npos);
+  EXPECT_NE(
+      user_error([&] { load_trained_predictor(folder.path() / "none", "best", at::kCPU); }).find("does not exist"),
+      std::string::npos);
+  EXPECT_NE(
+      user_error([&] { load_trained_predictor(folder.path(), "best", at::kCPU); }).find("there is no best/ in it"),
+      std::string::npos);
   const std::string header = R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
   Bytes bytes{static_cast<std::uint8_t>(header.size()), 0, 0, 0, 0, 0, 0, 0};
   const auto file = folder.write("plain.safetensors", bytes + Bytes(header.begin(), header.end()) + Bytes(4));
-  EXPECT_NE(user_error([&] { load_trained_network(file, "best", at::kCPU); }).find("does not say which network"),
+  EXPECT_NE(user_error([&] { load_trained_predictor(file, "best", at::kCPU); }).find("does not say which network"),
             std::string::npos);
 }
 

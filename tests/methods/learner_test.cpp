@@ -1,0 +1,139 @@
+#include "regroup/methods/learner.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "regroup/nn/adam.h"
+#include "regroup/nn/sgd.h"
+#include "regroup/nn/weights.h"
+#include "support/user_error.h"
+
+namespace regroup {
+namespace {
+
+std::unique_ptr<Network> make(std::uint32_t start) { return make_network("resnet18", {1, 28, 28, 3, 4}, 1, start); }
+std::unique_ptr<Optimizer> sgd(Network& network) { return std::make_unique<Sgd>(network, SgdOptions{}); }
+std::unique_ptr<Optimizer> adam(Network& network) { return std::make_unique<Adam>(network, AdamOptions{}); }
+
+at::Tensor images() { return at::arange(4 * 28 * 28).view({4, 1, 28, 28}).to(at::kFloat).sin(); }
+at::Tensor loss_of(Learner& learner) { return learner.forward(images()).logits.square().mean(); }
+
+std::vector<at::Tensor> copies(const Network& network) {
+  std::vector<at::Tensor> tensors;
+  for (const NamedTensor& tensor : tensors_of(network)) tensors.push_back(tensor.tensor.detach().clone());
+  return tensors;
+}
+
+/// The tensors that differ from copies made before, and are learnt.
+std::vector<std::string> changed(const Network& network, const std::vector<at::Tensor>& before) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < network.parameters().size(); ++i)
+    if (!at::equal(network.parameters()[i].tensor, before[i])) names.push_back(network.parameters()[i].name);
+  return names;
+}
+
+bool all_in(const std::vector<std::string>& names, std::string_view prefix) {
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return name.starts_with(prefix); });
+}
+
+TEST(Learner, ALossThatIsNotFiniteChangesNothing) {
+  Learner learner("model", make, sgd, {});
+  learner.rate = 0.1;
+  const auto before = copies(learner.model());
+  const at::Tensor broken = loss_of(learner) * std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(user_error([&] { learner.step(broken); }).find("the loss is nan"), std::string::npos);
+  EXPECT_TRUE(changed(learner.model(), before).empty());
+}
+
+TEST(Learner, AStepReturnsTheLoss) {
+  Learner learner("model", make, sgd, {});
+  const at::Tensor loss = loss_of(learner);
+  EXPECT_EQ(learner.step(loss), loss.item<double>());
+}
+
+TEST(Learner, WhatIsFrozenStaysAndTheRestLearns) {
+  Learner learner("model", make, sgd, {});
+  learner.rate = 0.1;
+  learner.freeze("");
+  learner.freeze("fc", false);
+  auto before = copies(learner.model());
+  learner.step(loss_of(learner));
+  auto names = changed(learner.model(), before);
+  EXPECT_EQ(names.size(), 2U);
+  EXPECT_TRUE(all_in(names, "fc"));
+  learner.freeze("", false);
+  before = copies(learner.model());
+  learner.step(loss_of(learner));
+  EXPECT_EQ(changed(learner.model(), before).size(), learner.model().parameters().size());
+}
+
+TEST(Learner, ARestartRenewsTheLayersThatItNames) {
+  Learner learner("model", make, sgd, {});
+  learner.rate = 0.1;
+  for (int i = 0; i < 3; ++i) learner.step(loss_of(learner));
+  const auto before = copies(learner.model()), ema = copies(*learner.ema());
+  learner.restart("layer4");
+  const auto names = changed(learner.model(), before);
+  EXPECT_GT(names.size(), 4U);
+  EXPECT_TRUE(all_in(names, "layer4"));
+  EXPECT_EQ(changed(*learner.ema(), ema), names);
+  for (const NamedTensor& memory : learner.optimizer().state()) {
+    if (memory.name == "steps") continue;
+    EXPECT_EQ(memory.tensor.abs().max().item<double>() == 0, memory.name.starts_with("velocity.layer4")) << memory.name;
+  }
+  // Each restart begins elsewhere.
+  const auto once = copies(learner.model());
+  learner.restart("layer4");
+  EXPECT_FALSE(changed(learner.model(), once).empty());
+}
+
+TEST(Learner, WhatIsAddedIsLearntAndSaved) {
+  Learner learner("model", make, sgd, {});
+  const at::Tensor matrix = learner.add("matrix", at::eye(3));
+  learner.rate = 0.1;
+  learner.step(at::matmul(learner.forward(images()).logits, matrix).square().mean());
+  EXPECT_FALSE(at::equal(matrix, at::eye(3)));
+  EXPECT_EQ(learner.model().parameters().back().name, "matrix");
+  EXPECT_FALSE(at::equal(learner.ema()->parameters().back().tensor, at::eye(3))) << "its ema follows";
+}
+
+/// All that was done to a learner is state: a new one that is filled with it takes the same steps.
+TEST(Learner, ItsStateContinuesTheSameRun) {
+  const auto new_learner = [] {
+    auto learner = std::make_unique<Learner>("model", make, sgd, LearnerOptions{});
+    learner->add_optimizer(adam);
+    return learner;
+  };
+  const auto first = new_learner(), second = new_learner();
+  first->rate = 0.01;
+  first->step(loss_of(*first));
+  first->restart("fc");
+  first->freeze("layer1");
+  first->use("adam");
+  first->step(loss_of(*first));
+  State saved, filled;
+  first->collect(saved);
+  second->collect(filled);
+  ASSERT_EQ(saved.tensors().size(), filled.tensors().size());
+  {
+    const at::NoGradGuard no_grad;
+    for (std::size_t i = 0; i < saved.tensors().size(); ++i)
+      filled.tensors()[i].tensor.copy_(saved.tensors()[i].tensor);
+    copy_tensors(first->model(), second->model());
+    copy_tensors(*first->ema(), *second->ema());
+  }
+  second->restored();
+  for (int i = 0; i < 3; ++i) {
+    first->step(loss_of(*first));
+    second->step(loss_of(*second));
+    if (i == 1) first->restart("layer3");
+    if (i == 1) second->restart("layer3");
+  }
+  EXPECT_TRUE(changed(second->model(), copies(first->model())).empty());
+  EXPECT_TRUE(changed(*second->ema(), copies(*first->ema())).empty());
+}
+
+}  // namespace
+}  // namespace regroup

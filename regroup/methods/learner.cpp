@@ -33,7 +33,7 @@ Learner::Learner(std::string name, MakeNetwork make, const MakeOptimizer& optimi
       options_(options),
       model_(moved(make_(0), options.device)),
       frozen_(model_->parameters().size(), 0) {
-  add_optimizer(optimizer);
+  add_optimizer("main", optimizer);
   if (options.ema == 0) return;
   ema_ = moved(make_(0), options.device);
   ema_->training = false;
@@ -43,6 +43,13 @@ Learner::Learner(std::string name, MakeNetwork make, const MakeOptimizer& optimi
 Scores Learner::forward(const at::Tensor& images) {
   model_->training = true;
   PrecisionScope scope(options_.precision, options_.device);
+  return model_->forward(images);
+}
+
+Scores Learner::forward_in_evaluation(const at::Tensor& images) {
+  const at::NoGradGuard no_grad;
+  model_->training = false;
+  const PrecisionScope scope(options_.precision, options_.device);
   return model_->forward(images);
 }
 
@@ -63,7 +70,7 @@ void Learner::restart(std::string_view prefix) {
     copy_by_prefix(fresh->parameters(), network->parameters(), prefix);
     copy_by_prefix(fresh->buffers(), network->buffers(), prefix);
   }
-  for (const auto& optimizer : optimizers_) optimizer->forget(prefix);
+  for (const auto& [name, optimizer] : optimizers_) optimizer->forget(prefix);
 }
 
 void Learner::freeze(std::string_view prefix, bool frozen) {
@@ -82,22 +89,23 @@ at::Tensor Learner::add(const std::string& name, const at::Tensor& start) {
   if (ema_) added_to(*ema_, false);
   frozen_.push_back(0);
   at::Tensor tensor = added_to(*model_, true);
-  for (const auto& optimizer : optimizers_) optimizer->grow();
+  for (const auto& [role, optimizer] : optimizers_) optimizer->grow();
   return tensor;
 }
 
-void Learner::add_optimizer(const MakeOptimizer& make) { optimizers_.push_back(make(*model_)); }
+void Learner::add_optimizer(const std::string& name, const MakeOptimizer& make) {
+  optimizers_.emplace_back(name, make(*model_));
+}
 
 void Learner::use(std::string_view optimizer) {
   const auto found =
-      std::find_if(optimizers_.begin(), optimizers_.end(), [&](const auto& o) { return o->name() == optimizer; });
+      std::find_if(optimizers_.begin(), optimizers_.end(), [&](const auto& o) { return o.first == optimizer; });
   if (found == optimizers_.end()) throw std::logic_error(fmt::format("{} has no optimizer '{}'", name_, optimizer));
   current_ = found - optimizers_.begin();
 }
 
 void Learner::collect(State& state) {
-  for (const auto& optimizer : optimizers_)
-    state.add(fmt::format("{}.{}.", name_, optimizer->name()), optimizer->state());
+  for (const auto& [name, optimizer] : optimizers_) state.add(fmt::format("{}.{}.", name_, name), optimizer->state());
   state.add(name_ + ".steps", steps_, {0, 1e15});
   state.add(name_ + ".restarts", restarts_, {0, 1e6});
   state.add(name_ + ".optimizer", current_, {0, static_cast<double>(optimizers_.size() - 1)});

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "regroup/methods/state.h"
@@ -31,6 +32,9 @@ class Learner {
   /// Scores images as the network trains: with batch statistics, in the run's precision, keeping what gradients need.
   Scores forward(const at::Tensor& images);
 
+  /// Scores images as in evaluation, without gradients.
+  Scores forward_in_evaluation(const at::Tensor& images);
+
   /// One step down the gradient of `loss`, whose value is returned. The ema follows: theta' <- lambda theta' + (1 -
   /// lambda) theta with lambda = min(ema, (1 + t) / (10 + t)) at step t, so that short runs have one too. A loss that
   /// is not finite is a UserError, and changes nothing.
@@ -48,12 +52,12 @@ class Learner {
   /// first step and before collect().
   at::Tensor add(const std::string& name, const at::Tensor& start);
 
-  /// Another optimizer beside the configured one, for a phase; see use(). To be called before collect().
-  void add_optimizer(const MakeOptimizer& make);
+  /// Another optimizer beside the configured one (`main`), for a phase; see use(). To be called before collect().
+  void add_optimizer(const std::string& name, const MakeOptimizer& make);
 
   /// The optimizer of this name takes the steps that follow.
   void use(std::string_view optimizer);
-  Optimizer& optimizer() { return *optimizers_[static_cast<std::size_t>(current_)]; }
+  Optimizer& optimizer() { return *optimizers_[static_cast<std::size_t>(current_)].second; }
 
   /// The learning rate of the next step; the trainer sets it.
   double rate = 0;
@@ -73,7 +77,7 @@ class Learner {
   MakeNetwork make_;
   LearnerOptions options_;
   std::unique_ptr<Network> model_, ema_;
-  std::vector<std::unique_ptr<Optimizer>> optimizers_;
+  std::vector<std::pair<std::string, std::unique_ptr<Optimizer>>> optimizers_;
   std::vector<std::int32_t> frozen_;  ///< of each parameter, 1: it stays as it is
   std::int64_t steps_ = 0, restarts_ = 0, current_ = 0;
 };

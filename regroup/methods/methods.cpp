@@ -3,16 +3,20 @@
 #include <fmt/ranges.h>
 
 #include "regroup/core/error.h"
+#include "regroup/methods/co_teaching.h"
 #include "regroup/methods/cross_entropy.h"
+#include "regroup/methods/dividemix.h"
 #include "regroup/methods/method.h"
 #include "regroup/methods/mixup.h"
+#include "regroup/methods/pes.h"
 #include "regroup/methods/rml.h"
 #include "regroup/methods/rml_semi.h"
 
 namespace regroup {
 
 std::span<const MethodInfo> methods() {
-  static const std::vector<MethodInfo> table{cross_entropy_method(), mixup_method(), rml_method(), rml_semi_method()};
+  static const std::vector<MethodInfo> table{cross_entropy_method(), mixup_method(), co_teaching_method(), pes_method(),
+                                             dividemix_method(),     rml_method(),   rml_semi_method()};
   return table;
 }
 

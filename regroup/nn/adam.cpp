@@ -7,7 +7,7 @@
 namespace regroup {
 
 Adam::Adam(Network& network, AdamOptions options)
-    : Optimizer(network, "adam", options.beta1, {"mean", "square"}), options_(options) {}
+    : Optimizer(network, options.beta1, {"mean", "square"}), options_(options) {}
 
 void Adam::update(const Update& u) const {
   const auto steps = static_cast<double>(u.steps);

@@ -7,12 +7,8 @@
 
 namespace regroup {
 
-Optimizer::Optimizer(Network& network, std::string_view name, double momentum, std::vector<std::string> memory)
-    : momentum(momentum),
-      network_(network),
-      name_(name),
-      memory_names_(std::move(memory)),
-      steps_(at::zeros({0}, at::kLong)) {
+Optimizer::Optimizer(Network& network, double momentum, std::vector<std::string> memory)
+    : momentum(momentum), network_(network), memory_names_(std::move(memory)), steps_(at::zeros({0}, at::kLong)) {
   grow();
 }
 

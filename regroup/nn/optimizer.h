@@ -14,12 +14,10 @@ namespace regroup {
 class Optimizer {
  public:
   /// `memory` names what is remembered of every number of a parameter, such as its velocity.
-  Optimizer(Network& network, std::string_view name, double momentum, std::vector<std::string> memory);
+  Optimizer(Network& network, double momentum, std::vector<std::string> memory);
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
   virtual ~Optimizer() = default;
-
-  std::string_view name() const { return name_; }
 
   /// One step of every parameter that has a gradient, which is dropped. With `ema`, its parameters and statistics
   /// become lambda * theirs + (1 - lambda) * ours.
@@ -51,7 +49,6 @@ class Optimizer {
 
  private:
   Network& network_;
-  std::string name_;
   std::vector<std::string> memory_names_;
   std::vector<std::vector<at::Tensor>> memory_;  ///< of each parameter
   at::Tensor steps_;                             ///< of each parameter, since it was last forgotten

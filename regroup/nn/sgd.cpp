@@ -37,7 +37,7 @@ void step_anywhere(const at::Tensor& weight, const at::Tensor& gradient, const a
 }  // namespace
 
 Sgd::Sgd(Network& network, SgdOptions options)
-    : Optimizer(network, "sgd", options.momentum, {"velocity"}), options_(options) {}
+    : Optimizer(network, options.momentum, {"velocity"}), options_(options) {}
 
 void Sgd::update(const Update& u) const {
   const at::Tensor& velocity = u.memory.front();

@@ -103,7 +103,7 @@ TEST(Learner, WhatIsAddedIsLearntAndSaved) {
 TEST(Learner, ItsStateContinuesTheSameRun) {
   const auto new_learner = [] {
     auto learner = std::make_unique<Learner>("model", make, sgd, LearnerOptions{});
-    learner->add_optimizer(adam);
+    learner->add_optimizer("second", adam);
     return learner;
   };
   const auto first = new_learner(), second = new_learner();
@@ -111,7 +111,7 @@ TEST(Learner, ItsStateContinuesTheSameRun) {
   first->step(loss_of(*first));
   first->restart("fc");
   first->freeze("layer1");
-  first->use("adam");
+  first->use("second");
   first->step(loss_of(*first));
   State saved, filled;
   first->collect(saved);

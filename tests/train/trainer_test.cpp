@@ -20,43 +20,13 @@
 #include "regroup/train/run_settings.h"
 #include "regroup/train/trained_predictor.h"
 #include "support/user_error.h"
+#include "train/run_files.h"
 #include "train/tiny_data.h"
 
 namespace regroup {
 namespace {
 
 using Values = std::vector<std::pair<std::string, std::string>>;
-
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  EXPECT_TRUE(in.good()) << file;
-  return text.str();
-}
-
-/// metrics.csv and summary.json, but for what measures the machine: times and memory.
-std::string figures_of(const std::filesystem::path& run) {
-  std::istringstream csv(bytes_of(run / "metrics.csv"));
-  std::string text, line, field;
-  std::vector<bool> is_figure;
-  const auto measures_the_machine = [](const std::string& name) {
-    return name.find("second") != std::string::npos || name.find("memory") != std::string::npos;
-  };
-  while (std::getline(csv, line)) {
-    std::istringstream fields(line);
-    const bool is_header = is_figure.empty();
-    for (std::size_t i = 0; std::getline(fields, field, ','); ++i) {
-      if (is_header) is_figure.push_back(!measures_the_machine(field));
-      if (is_figure.at(i)) text += field + ",";
-    }
-    text += "\n";
-  }
-  std::istringstream json(bytes_of(run / "summary.json"));
-  while (std::getline(json, line))
-    if (!measures_the_machine(line)) text += line + "\n";
-  return text;
-}
 
 /// Stops a run after so many steps.
 class StopAfter : public Observer {
@@ -114,30 +84,6 @@ TEST_F(Train, ItsConfigurationRepeatsTheRun) {
   train(settings(), {run("a")}, nobody);
   train(resolve_settings({read_config((run("a") / "config.toml").string())}), {run("b")}, nobody);
   EXPECT_EQ(bytes_of(run("a") / "last/model.safetensors"), bytes_of(run("b") / "last/model.safetensors"));
-}
-
-/// Stopped anywhere, the run ends as if it had not been.
-TEST_F(Train, GoesOnBitForBitAfterAStop) {
-  for (const char* method : {"ce", "mixup", "rml", "rml-semi"}) {
-    // The second phase of RML-Semi begins with the second epoch.
-    const Settings same = std::string(method) == "rml-semi"
-                              ? settings({{"method", method}, {"warmup-epochs", "1"}, {"model", "resnet18"}})
-                              : settings({{"method", method}});
-    const auto whole = run(std::string("whole-") + method);
-    Observer nobody;
-    train(same, {whole}, nobody);
-    // Inside the first epoch, at the end of one, at the start of the next, in the last.
-    for (const int steps : {1, 5, 6, 14, 15}) {
-      const auto parts = run(fmt::format("parts-{}-{}", method, steps));
-      StopAfter stopper(steps);
-      const TrainResult stopped = train(same, {parts, false, &stopper.stop}, stopper);
-      if (!stopped.finished) train(same, {parts, true}, nobody);
-      for (const char* file : {"last/model.safetensors", "last/ema.safetensors", "last/state.safetensors"})
-        EXPECT_EQ(bytes_of(whole / file), bytes_of(parts / file))
-            << method << " stopped after " << steps << ": " << file;
-      EXPECT_EQ(figures_of(whole), figures_of(parts)) << method << " stopped after " << steps;
-    }
-  }
 }
 
 TEST_F(Train, TheLearningRateSurvivesAStop) {
@@ -276,32 +222,6 @@ TEST_F(Train, ABrokenLossStopsWithTheLastGoodCheckpoint) {
   EXPECT_NE(sentence.find("the checkpoint before is whole"), std::string::npos) << sentence;
   EXPECT_NE(sentence.find("epoch "), std::string::npos) << sentence;
   EXPECT_TRUE(std::filesystem::exists(run("a") / "last/progress.json"));
-}
-
-/// Whatever the method and the phase: the weights that are saved are finite, and the run can be resumed from them.
-TEST_F(Train, AFiniteCheckpointIsLeftWhereALossBreaks) {
-  for (const char* method : {"ce", "mixup", "rml", "rml-semi"}) {
-    Observer nobody;
-    Values values{{"method", method}, {"lr", "1000"}, {"epochs", "30"}, {"model", "resnet18"}, {"weight-decay", "1"}};
-    // A first phase that changes nothing, and a second one that breaks.
-    if (std::string(method) == "rml-semi")
-      values.insert(values.end(), {{"lr", "1e-6"}, {"min-lr", "0"}, {"warmup-epochs", "1"}, {"semi-lr", "10"}});
-    const std::string sentence = user_error([&] { train(settings(values), {run(method)}, nobody); });
-    EXPECT_NE(sentence.find("epoch "), std::string::npos) << method << ": " << sentence;
-    EXPECT_NE(sentence.find("learning rate"), std::string::npos) << method << ": " << sentence;
-    const SafetensorsFile file(run(method) / "last/model.safetensors");
-    for (const TensorBytes& tensor : file.tensors()) {
-      if (tensor.dtype != "F32") continue;
-      std::vector<float> numbers(tensor.bytes.size() / sizeof(float));
-      std::memcpy(numbers.data(), tensor.bytes.data(), tensor.bytes.size());
-      EXPECT_TRUE(std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); }))
-          << method << ": " << tensor.name;
-    }
-    EXPECT_EQ(sentence, user_error([&] {
-                train(settings(values), {run(method), true}, nobody);
-              }))
-        << "resumed, it breaks at the same step";
-  }
 }
 
 /// A kill, or a disk that is full, before the first checkpoint.

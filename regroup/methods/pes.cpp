@@ -1,0 +1,205 @@
+#include "regroup/methods/pes.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "regroup/methods/mixmatch.h"
+#include "regroup/nn/adam.h"
+
+namespace regroup {
+namespace {
+
+constexpr int views = 2;
+
+/// The paper's lengths as shares of its 200 epochs. A phase has at least one epoch.
+constexpr double paper_epochs = 200;
+int share_of(const Context& context, std::string_view setting, double paper_length) {
+  const std::int64_t given = context.settings().integer(setting);
+  if (given > 0) return static_cast<int>(given);
+  const auto epochs = static_cast<double>(context.settings().integer("epochs"));
+  return std::max(1, static_cast<int>(std::lround(epochs * paper_length / paper_epochs)));
+}
+
+/// Cross-entropy on all samples.
+class EarlyPhase : public Phase {
+ public:
+  EarlyPhase(Context& context, Learner& learner) : Phase(context), learner_(learner) {}
+
+  double step(const Step& /*step*/, std::span<const TensorBatch> batches) override {
+    const TensorBatch& batch = batches.front();
+    const at::Tensor logits = learner_.forward(batch.views.front()).logits;
+    const auto losses = context().losses(logits, batch.labels);
+    context().record(batch, losses.plain, logits);
+    return learner_.step(losses.trained.mean());
+  }
+
+ protected:
+  Learner& learner_;
+};
+
+/// One epoch of many passes: the later a part of the network, the sooner it follows wrong labels, and the shorter it is
+/// trained. First the last block and the classifier begin anew, then the classifier alone, while what lies before them
+/// stays.
+class RefinementPhase : public EarlyPhase {
+ public:
+  RefinementPhase(Context& context, Learner& learner)
+      : EarlyPhase(context, learner),
+        block_passes_(share_of(context, "block-epochs", 7)),
+        classifier_passes_(share_of(context, "classifier-epochs", 5)) {
+    learner.add_optimizer("refinement",
+                          [](Network& network) { return std::make_unique<Adam>(network, AdamOptions{}); });
+  }
+
+  std::vector<Pass> passes(int epoch) const override {
+    std::vector<Pass> passes;
+    for (int i = 0; i < block_passes_ + classifier_passes_; ++i) {
+      BatchPlan plan = context().plan_all(epoch);
+      plan.stream = static_cast<std::uint32_t>(i) % 256;
+      passes.push_back(whole(std::move(plan)));
+    }
+    return passes;
+  }
+
+  void begin_pass(const Step& first) override {
+    const auto parts = parts_of(learner_.model());
+    const auto begin_from = [&](std::size_t from_end) {
+      learner_.use("refinement");
+      learner_.optimizer().forget("");
+      learner_.freeze("");
+      for (std::size_t i = parts.size() - std::min(parts.size(), from_end); i < parts.size(); ++i) {
+        learner_.restart(parts[i] + ".");
+        learner_.freeze(parts[i] + ".", false);
+      }
+    };
+    if (first.pass == 0) begin_from(2);
+    if (first.pass == static_cast<std::size_t>(block_passes_)) begin_from(1);
+  }
+
+  void end_epoch(int /*epoch*/) override {
+    learner_.freeze("", false);
+    learner_.use("main");
+  }
+
+  double rate(const Step& /*step*/) const override { return context().settings().number("refine-lr"); }
+
+ private:
+  int block_passes_, classifier_passes_;
+};
+
+/// Training on the samples whose label the network predicts, by the mean over two augmented views. The published
+/// code leaves the renewed layers out of its optimizer, so that they stay as they were refined; the paper trains all.
+class ConfidentPhase : public Phase {
+ public:
+  ConfidentPhase(Context& context, Learner& learner)
+      : Phase(context), learner_(learner), labelled_(context.samples().size(), -1) {}
+
+  void begin_epoch(int epoch) override {
+    const TrainingSet& samples = context().samples();
+    const auto probabilities = context().view_probabilities({&learner_.model()}, epoch, views);
+    std::ranges::copy(agreeing(probabilities, samples.labels), labelled_.begin());  // the state knows where it lies
+    for (const std::uint32_t slot : samples.trusted) labelled_[slot] = 1;
+    // Where no label agrees there is nothing else to learn from.
+    if (count() == 0) std::fill(labelled_.begin(), labelled_.end(), 1);
+    context().record_all(probabilities.front().clamp_min(1e-12).log());
+    class_weights_ = at::Tensor();
+  }
+
+  std::vector<Pass> passes(int epoch) const override {
+    std::vector<std::uint32_t> slots;
+    for (std::size_t slot = 0; slot < labelled_.size(); ++slot)
+      if (labelled_[slot] == 1) slots.push_back(static_cast<std::uint32_t>(slot));
+    return {whole(context().plan(slots, epoch))};
+  }
+
+  double step(const Step& /*step*/, std::span<const TensorBatch> batches) override {
+    const TensorBatch& batch = batches.front();
+    if (!class_weights_.defined()) {
+      const TrainingSet& samples = context().samples();
+      constexpr float unbounded = std::numeric_limits<float>::max();
+      class_weights_ =
+          at::tensor(class_weights(samples.labels, labelled_, samples.classes, unbounded)).to(batch.labels.device());
+    }
+    const at::Tensor logits = learner_.forward(batch.views.front()).logits;
+    const at::Tensor weights = class_weights_.index_select(0, batch.labels);
+    return learner_.step((context().losses(logits, batch.labels).trained * weights).sum() / weights.sum());
+  }
+
+  std::span<const std::int32_t> labelled() const { return labelled_; }
+  std::size_t count() const { return static_cast<std::size_t>(std::count(labelled_.begin(), labelled_.end(), 1)); }
+  void collect(State& state) { state.add("labelled", labelled_, {-1, 1}); }
+
+ private:
+  Learner& learner_;
+  std::vector<std::int32_t> labelled_;
+  at::Tensor class_weights_;  ///< follows from labelled_
+};
+
+class Pes : public Method {
+ public:
+  explicit Pes(Context& context)
+      : Method(context),
+        learner_(context.make_learner("model")),
+        early_epochs_(share_of(context, "early-epochs", context.samples().classes < 100 ? 25 : 30)),
+        early_(context, *learner_),
+        refinement_(context, *learner_),
+        confident_(context, *learner_) {}
+
+  Phase& phase(int epoch) override {
+    if (epoch < early_epochs_) return early_;
+    if (epoch == early_epochs_) return refinement_;
+    return confident_;
+  }
+
+  std::vector<Learner*> learners() override { return {learner_.get()}; }
+  std::span<const std::int32_t> labelled() const override { return confident_.labelled(); }
+  std::vector<Metric> metrics() const override {
+    const bool decided = confident_.labelled().front() >= 0;
+    const auto count = static_cast<double>(confident_.count());
+    return {{"labelled", decided ? count : std::numeric_limits<double>::quiet_NaN()}};
+  }
+
+  void collect(State& state) override {
+    Method::collect(state);
+    confident_.collect(state);
+  }
+
+ private:
+  std::unique_ptr<Learner> learner_;
+  int early_epochs_;
+  EarlyPhase early_;
+  RefinementPhase refinement_;
+  ConfidentPhase confident_;
+};
+
+}  // namespace
+
+std::vector<std::string> parts_of(const Network& network) {
+  std::vector<std::string> parts;
+  for (const Parameter& parameter : network.parameters()) {
+    const std::string part = parameter.name.substr(0, parameter.name.find('.'));
+    if (parts.empty() || parts.back() != part) parts.push_back(part);
+  }
+  return parts;
+}
+
+MethodInfo pes_method() {
+  constexpr std::string_view group = "PES";
+  return {
+      "pes",
+      "PES: the later a part of the network, the sooner its training stops; then only labels that it agrees with",
+      {{"early-epochs", group, std::int64_t{0},
+        "Epochs of cross-entropy before the refinement; 0: 12.5 % of the run, 15 % with 100 classes or more", 0, 1e6},
+       {"block-epochs", group, std::int64_t{0},
+        "Passes over the data that train the last block and the classifier anew; 0: 3.5 % of the run's epochs", 0,
+        1000},
+       {"classifier-epochs", group, std::int64_t{0},
+        "Passes over the data that then train the classifier anew; 0: 2.5 % of the run's epochs", 0, 1000},
+       {"refine-lr", group, 1e-4, "Learning rate of Adam in these passes", 1e-12, 10}},
+      {{"schedule", std::string("steps")}, {"weight-decay", 1e-4}, {"ema", 0.0}},
+      [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<Pes>(context); }};
+}
+
+}  // namespace regroup

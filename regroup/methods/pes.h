@@ -1,0 +1,14 @@
+#pragma once
+
+#include "regroup/methods/method.h"
+
+namespace regroup {
+
+/// Progressive early stopping (Bai et al., NeurIPS 2021), without its semi-supervised form.
+MethodInfo pes_method();
+
+/// The parts of a network from its input to its output, by the first part of their parameters' names: conv1, bn1,
+/// layer1, ..., fc.
+std::vector<std::string> parts_of(const Network& network);
+
+}  // namespace regroup

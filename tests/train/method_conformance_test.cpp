@@ -1,0 +1,261 @@
+// What holds for every method of the table. A new one gets these tests for nothing.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <sstream>
+
+#include "regroup/core/error.h"
+#include "regroup/io/safetensors.h"
+#include "regroup/methods/method.h"
+#include "regroup/nn/weights.h"
+#include "regroup/train/run_settings.h"
+#include "regroup/train/trained_predictor.h"
+#include "regroup/train/trainer.h"
+#include "support/user_error.h"
+#include "train/run_files.h"
+#include "train/tiny_data.h"
+
+namespace regroup {
+namespace {
+
+using Values = std::map<std::string, std::string>;
+
+/// Stops a run after so many steps, and counts them.
+class Steps : public Observer {
+ public:
+  explicit Steps(int until = 0) : until_(until) {}
+  void step_done(const StepReport& report) override {
+    EXPECT_GT(report.loss, -1e6) << "the loss of every batch is told";
+    stop = ++taken == until_;
+  }
+
+  std::atomic<bool> stop{false};
+  int taken = 0;
+
+ private:
+  int until_;
+};
+
+class EveryMethod : public testing::TestWithParam<std::string> {
+ protected:
+  EveryMethod() { write_tiny_mnist(folder_, 56); }
+
+  /// A run with every phase of the method in it: 50 images in batches of 16, phases of two epochs.
+  Values values(const Values& more = {}) const {
+    Values values{{"data", "mnist"},      {"data-dir", folder_.path().string()},
+                  {"method", GetParam()}, {"model", "resnet18"},
+                  {"width", "4"},         {"epochs", "4"},
+                  {"batch-size", "16"},   {"noise", "symmetric:0.4"},
+                  {"threads", "1"},       {"lr", "0.02"},
+                  {"min-lr", "0"},        {"schedule", "linear"},
+                  {"eval-every", "4"},    {"checkpoint-every", "1h"}};
+    for (const SettingInfo& setting : method_named(GetParam()).settings) {
+      const std::string name(setting.name);
+      if (name.ends_with("-epochs") && setting.fallback == SettingValue(std::int64_t{0})) values[name] = "2";
+      if (name == "n") values[name] = "2";  // classes of five samples
+    }
+    for (const auto& [name, value] : more) values[name] = value;
+    return values;
+  }
+
+  Settings settings(const Values& more = {}) const {
+    const Values all = values(more);
+    return run_settings({all.begin(), all.end()});
+  }
+
+  std::filesystem::path run(const std::string& name) const { return folder_.path() / name; }
+
+  /// The weights of the first network at the end.
+  std::string weights(const Values& more = {}) {
+    Observer nobody;
+    const auto folder = run(fmt::format("weights-{}", runs_++));
+    train(settings(more), {folder}, nobody);
+    return bytes_of(folder / "last/model.safetensors");
+  }
+
+  void expect_same_runs(const std::filesystem::path& a, const std::filesystem::path& b) const {
+    for (const auto& entry : std::filesystem::directory_iterator(a / "last")) {
+      const auto file = entry.path().filename();
+      if (file == "progress.json") continue;  // has times in it
+      EXPECT_TRUE(bytes_of(entry.path()) == bytes_of(b / "last" / file)) << file;
+    }
+    EXPECT_EQ(figures_of(a), figures_of(b));
+  }
+
+  TemporaryFolder folder_;
+  int runs_ = 0;
+};
+
+TEST_P(EveryMethod, StoppedAnywhereAndResumedEndsAsIfItHadNotBeen) {
+  Steps whole;
+  train(settings(), {run("whole")}, whole);
+  // Not at every step, which would take long, but in every phase, and at the beginning and the end of passes.
+  for (int steps = 1; steps <= whole.taken; steps += std::max(1, whole.taken / 6)) {
+    SCOPED_TRACE(steps);
+    Steps stopper(steps);
+    const TrainResult stopped = train(settings(), {run("parts"), false, &stopper.stop}, stopper);
+    Observer nobody;
+    if (!stopped.finished) train(settings(), {run("parts"), true}, nobody);
+    expect_same_runs(run("whole"), run("parts"));
+    std::filesystem::remove_all(run("parts"));
+  }
+}
+
+void overflow_first_norm(const std::filesystem::path& file) {
+  const auto network = make_network("resnet18", {1, 28, 28, 10, 4}, 1);
+  const auto metadata = SafetensorsFile(file).metadata();
+  load_tensors(file, tensors_of(*network));
+  const at::NoGradGuard no_grad;
+  for (const Parameter& parameter : network->parameters())
+    if (parameter.name == "bn1.weight") parameter.tensor.fill_(3e38);
+  save_tensors(file, tensors_of(*network), metadata);
+}
+
+TEST_P(EveryMethod, ABrokenLossLeavesAGoodCheckpoint) {
+  Steps whole;
+  train(settings(), {run("whole")}, whole);
+  Observer nobody;
+  // In the first epoch, and near the end.
+  for (const int steps : {1, whole.taken - 1}) {
+    SCOPED_TRACE(steps);
+    Steps stopper(steps);
+    train(settings(), {run("broken"), false, &stopper.stop}, stopper);
+    // Weights of the first layer that are finite, and too large for what follows.
+    const auto file = run("broken") / "last/model.safetensors";
+    const std::string good = bytes_of(file);
+    overflow_first_norm(file);
+    const std::string bad = bytes_of(file);
+    const std::string sentence = user_error([&] { train(settings(), {run("broken"), true}, nobody); });
+    EXPECT_EQ(bytes_of(file) == bad, true) << "the checkpoint stays as it was";
+    EXPECT_NE(sentence.find("the checkpoint before is whole"), std::string::npos) << sentence;
+    std::ofstream(file, std::ios::binary) << good;
+    train(settings(), {run("broken"), true}, nobody);
+    expect_same_runs(run("whole"), run("broken"));
+    std::filesystem::remove_all(run("broken"));
+  }
+}
+
+TEST_P(EveryMethod, SeesNoTrueLabel) {
+  Observer nobody;
+  const auto model = [&](int shift) {
+    RunData data = load_run_data(settings(), 1, nobody);
+    for (std::int32_t& label : data.clean) label = (label + shift) % 10;
+    const auto folder = run(fmt::format("shift-{}", shift));
+    train(settings(), std::move(data), {folder}, nobody);
+    return bytes_of(folder / "last/model.safetensors") + bytes_of(folder / "last/state.safetensors");
+  };
+  EXPECT_TRUE(model(0) == model(3));
+}
+
+/// Another value that a setting may have.
+std::string other_value(const SettingInfo& setting) {
+  if (const auto* flag = std::get_if<bool>(&setting.fallback)) return *flag ? "false" : "true";
+  if (const auto* number = std::get_if<std::int64_t>(&setting.fallback))
+    return fmt::format("{}", *number + 2 <= setting.high ? *number + 2 : *number - 2);
+  if (const auto* number = std::get_if<double>(&setting.fallback)) {
+    const double half = *number / 2, more = *number + 0.3;
+    return fmt::format("{}", *number != 0 && half >= setting.low ? half : more);
+  }
+  for (const std::string_view choice : setting.choices)
+    if (choice != std::get<std::string>(setting.fallback)) return std::string(choice);
+  return "3";
+}
+
+TEST_P(EveryMethod, HonoursItsSettings) {
+  // What has no effect unless something else is set as well.
+  const std::map<std::string, Values> where{
+      {"scale-k", {{"k", "2"}, {"limit", "36"}}},
+      {"mix-alpha", {{"epochs", "6"}}},
+      {"gradual-epochs", {{"forget-rate", "0.4"}}},
+      {"average-epochs", {{"epochs", "5"}}},
+  };
+  const std::map<std::string, std::string> better{
+      {"k", "2"}, {"n", "4"}, {"select", "0.9"}, {"forget-rate", "0.4"}, {"clean-threshold", "0.9"}};
+  const std::string plain = weights();
+  for (const SettingInfo& setting : method_named(GetParam()).settings) {
+    const std::string name(setting.name);
+    const Values base = where.contains(name) ? where.at(name) : Values{};
+    Values changed = base;
+    changed[name] = better.contains(name) ? better.at(name) : values().contains(name) ? "1" : other_value(setting);
+    EXPECT_TRUE((base.empty() ? plain : weights(base)) != weights(changed)) << name << " = " << changed[name];
+  }
+}
+
+TEST_P(EveryMethod, HonoursTheCommonSettings) {
+  const std::string base = weights();
+  const std::vector<std::pair<std::string, std::string>> changes{
+      {"seed", "2"},        {"lr", "0.01"},        {"min-lr", "0.001"},     {"schedule", "cosine"},
+      {"lr-rise", "0.5"},   {"momentum", "0.5"},   {"weight-decay", "0.1"}, {"label-smoothing", "0.3"},
+      {"optimizer", "sgd"}, {"optimizer", "adam"}, {"batch-size", "12"},    {"shift", "1"}};
+  const Settings own = settings();
+  for (const auto& [name, value] : changes)
+    EXPECT_TRUE(to_text(own.value(name)) == value || weights({{name, value}}) != base) << name << " = " << value;
+}
+
+TEST_P(EveryMethod, IsPredictedWithAsItWasMeasured) {
+  Observer nobody;
+  const TrainResult result = train(settings(), {run("a")}, nobody);
+  const TrainedPredictor trained = load_trained_predictor(run("a"), "last", at::kCPU);
+  const RunData data = load_run_data(settings(), 1, nobody);
+  std::vector<std::uint32_t> all(data.dataset.test.labels.size());
+  std::iota(all.begin(), all.end(), 0U);
+  const auto options = evaluation_of(trained.card, at::kCPU, choose_precision("auto", at::kCPU));
+  const auto predicted = most_likely(probabilities(trained.predictor(), data.dataset.test, all, options));
+  EXPECT_EQ(accuracy(predicted, data.dataset.test.labels), result.summary.predictors.at(result.summary.primary).last);
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const MethodInfo& method : methods()) names.emplace_back(method.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod, testing::ValuesIn(method_names()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+/// Methods that are made for wrong labels, on a small problem that cross-entropy memorises.
+class RobustMethod : public testing::TestWithParam<std::pair<const char*, Values>> {};
+
+TEST_P(RobustMethod, BeatsCrossEntropyOnWhatThatMemorises) {
+  const TemporaryFolder folder;
+  write_tiny_mnist(folder, 400);
+  Observer nobody;
+  const auto outcome = [&](const std::string& method, const Values& more) {
+    Values values{{"data", "mnist"},      {"data-dir", folder.path().string()},
+                  {"method", method},     {"model", "resnet18"},
+                  {"width", "8"},         {"epochs", "16"},
+                  {"batch-size", "32"},   {"noise", "symmetric:0.6"},
+                  {"shift", "0"},         {"threads", "1"},
+                  {"lr", "0.05"},         {"min-lr", "0.001"},
+                  {"schedule", "cosine"}, {"optimizer", "sgd"},
+                  {"eval-every", "16"}};
+    for (const auto& [name, value] : more) values[name] = value;
+    return train(run_settings({values.begin(), values.end()}), {}, nobody);
+  };
+  const TrainResult ce = outcome("ce", {}), robust = outcome(GetParam().first, GetParam().second);
+  const auto primary = [](const TrainResult& result) { return result.summary.predictors.at(result.summary.primary); };
+  EXPECT_GT(ce.summary.memorised, 0.9);
+  EXPECT_LT(robust.summary.memorised, 0.5 * ce.summary.memorised);
+  EXPECT_GT(primary(robust).last, primary(ce).last);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, RobustMethod,
+                         testing::Values(std::pair{"co-teaching", Values{{"forget-rate", "0.6"}}},
+                                         std::pair{"pes", Values{{"refine-lr", "0.01"}, {"block-epochs", "3"}}},
+                                         std::pair{"dividemix", Values{{"warmup-epochs", "3"}}},
+                                         std::pair{"rml-semi", Values{{"k", "2"}, {"warmup-epochs", "5"}}}),
+                         [](const auto& info) {
+                           std::string name = info.param.first;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace regroup

@@ -78,9 +78,12 @@ std::vector<std::string> ids_in_grids(Members members) {
 }
 
 std::vector<std::string> choices_of(const std::string& setting) {
+  std::vector<std::string> choices;  // of every method that has such a setting
   for (const SettingInfo& info : all_settings())
-    if (info.name == setting) return {info.choices.begin(), info.choices.end()};
-  return {};
+    for (const std::string_view choice : info.choices)
+      if (info.name == setting && std::find(choices.begin(), choices.end(), choice) == choices.end())
+        choices.emplace_back(choice);
+  return choices;
 }
 
 Values values_of_grids(const std::string& name) {

@@ -13,6 +13,8 @@
 namespace regroup {
 namespace {
 
+constexpr const char* table_head = "\n| name | default | values | |\n| --- | --- | --- | --- |\n";
+
 std::string range_of(const SettingInfo& info) {
   if (!info.choices.empty()) return fmt::format("{}", fmt::join(info.choices, ", "));
   if (std::holds_alternative<bool>(info.fallback)) return "true, false";
@@ -21,27 +23,53 @@ std::string range_of(const SettingInfo& info) {
   return std::isinf(info.low) ? kind : fmt::format("{}, {:g} to {:g}", kind, info.low, info.high);
 }
 
+void print_setting(const SettingInfo& info) {
+  const std::string fallback = to_text(info.fallback);
+  print_out("| `{}` | {} | {} | {} |\n", info.name, fallback.empty() ? "" : "`" + fallback + "`", range_of(info),
+            info.help);
+}
+
+/// What a method has otherwise than its declarations and the recipe say.
+std::vector<std::string> changes_of(const MethodInfo& method, const Recipe& recipe) {
+  MethodInfo plain = method;
+  plain.defaults.clear();
+  plain.recipes.clear();
+  const Settings without = default_settings(plain, recipe), with = default_settings(method, recipe);
+  std::vector<std::string> changes;
+  for (const SettingInfo& info : with.all())
+    if (with.value(info.name) != without.value(info.name))
+      changes.push_back(fmt::format("`{} = {}`", info.name, to_text(with.value(info.name))));
+  return changes;
+}
+
+void print_method(const MethodInfo& method) {
+  print_out("\n## Method `{}`\n\n{}.\n", method.name, method.description);
+  for (const Recipe& recipe : recipes())
+    if (const auto changes = changes_of(method, recipe); !changes.empty())
+      print_out("\nDefaults of its own with the recipe `{}`: {}.\n", recipe.name, fmt::join(changes, ", "));
+  if (method.settings.empty()) return;
+  print_out("{}", table_head);
+  for (const SettingInfo& info : method.settings) print_setting(info);
+}
+
 void print_reference() {
   print_out(
       "# Settings\n\nEach is a flag of `regroup train` (`--name VALUE`) and a key of its TOML files (`name = VALUE`). "
-      "This "
-      "page is\nwhat `regroup reference` prints.\n");
+      "A "
+      "run has the\nsettings that all runs have, and those of its method. This page is what `regroup reference` "
+      "prints.\n");
   std::string_view group;
-  for (const SettingInfo& info : all_settings()) {
-    if (info.group != group)
-      print_out("\n## {}\n\n| name | default | values | |\n| --- | --- | --- | --- |\n", info.group);
+  for (const SettingInfo& info : common_settings()) {
+    if (info.group != group) print_out("\n## {}\n{}", info.group, table_head);
     group = info.group;
-    const std::string fallback = to_text(info.fallback);
-    print_out("| `{}` | {} | {} | {} |\n", info.name, fallback.empty() ? "" : "`" + fallback + "`", range_of(info),
-              info.help);
+    print_setting(info);
   }
   print_out("\n## Recipes\n\nA recipe changes defaults, and nothing that was given.\n");
   for (const Recipe& recipe : recipes()) {
     print_out("\n`{}`: {}.\n", recipe.name, recipe.description);
     for (const auto& [name, value] : recipe.values) print_out("- `{} = {}`\n", name, to_text(value));
-    for (const auto& [method, name, value] : recipe.exceptions)
-      print_out("- `{} = {}` with the method `{}`\n", name, to_text(value), method);
   }
+  for (const MethodInfo& method : methods()) print_method(method);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace regroup {
 namespace {
 
@@ -13,12 +15,14 @@ std::string spelling_of(std::string_view name) {
   return fmt::format("--{}", name);
 }
 
-std::string help_of(const SettingInfo& info) {
+bool is_switch(const SettingInfo& info) { return std::holds_alternative<bool>(info.fallback); }
+
+std::string help_of(const SettingInfo& info, const SettingValue& value) {
   std::string help(info.help);
   if (!info.choices.empty()) help += fmt::format(" ({})", fmt::join(info.choices, ", "));
-  const std::string fallback = to_text(info.fallback);
-  if (!fallback.empty() && !std::holds_alternative<bool>(info.fallback)) help += fmt::format(" [{}]", fallback);
-  return help;
+  if (is_switch(info)) return std::get<bool>(value) ? fmt::format("{} [on; --{}=false]", help, info.name) : help;
+  const std::string text = to_text(value);
+  return text.empty() ? help : fmt::format("{} [{}]", help, text);
 }
 
 std::string type_of(const SettingInfo& info) {
@@ -28,28 +32,44 @@ std::string type_of(const SettingInfo& info) {
 
 }  // namespace
 
-SettingFlags::SettingFlags(CLI::App& command, const std::vector<SettingInfo>& settings) : settings_(settings) {
-  for (const SettingInfo& info : settings_) {
+SettingFlags::SettingFlags(CLI::App& command, const std::vector<SettingInfo>& declared) {
+  for (const SettingInfo& info : declared) {
     const std::string name(info.name);
-    CLI::Option* option = std::holds_alternative<bool>(info.fallback)
-                              ? command.add_flag(spelling_of(name), texts_[name], help_of(info))
-                              : command.add_option(spelling_of(name), texts_[name], help_of(info));
-    if (!std::holds_alternative<bool>(info.fallback)) option->type_name(type_of(info));
-    option->group(std::string(info.group));
+    if (options_.contains(name)) continue;
+    const auto switches = std::count_if(declared.begin(), declared.end(),
+                                        [&](const auto& other) { return other.name == name && is_switch(other); });
+    const auto all =
+        std::count_if(declared.begin(), declared.end(), [&](const auto& other) { return other.name == name; });
+    CLI::Option* option = switches == all ? command.add_flag(spelling_of(name)) : command.add_option(spelling_of(name));
+    // A switch for one method, a value for another.
+    if (switches > 0 && switches < all) option->expected(0, 1);
+    option->description(std::string(info.help))->group(std::string(info.group));
     options_[name] = option;
   }
 }
 
 std::vector<GivenValue> SettingFlags::given() const {
-  Settings typed(settings_);
   std::vector<GivenValue> values;
   for (const auto& [name, option] : options_) {
     if (option->count() == 0) continue;
-    const std::string source = "--" + name;
-    typed.set_text(name, texts_.find(name)->second, source);
-    values.push_back({name, typed.value(name), source});
+    std::string text = option->results().back();
+    if (text.empty() && option->get_expected_min() == 0) text = "true";
+    values.push_back({.name = name, .value = text, .source = "--" + name, .is_typed = true});
   }
   return values;
+}
+
+void SettingFlags::describe(const Settings& settings) {
+  for (const auto& [name, option] : options_) option->group("");
+  const std::vector<SettingInfo> common = common_settings();
+  for (const SettingInfo& info : settings.all()) {
+    const bool is_common =
+        std::any_of(common.begin(), common.end(), [&](const auto& c) { return c.name == info.name; });
+    CLI::Option* const option = options_.find(info.name)->second;
+    option->description(help_of(info, settings.value(info.name)));
+    option->group(is_common ? std::string(info.group) : fmt::format("Method {}", settings.text("method")));
+    option->type_name(type_of(info));
+  }
 }
 
 }  // namespace regroup

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,17 +10,20 @@
 
 namespace regroup {
 
-/// A flag for each declared setting, under the headings of their groups.
+/// A flag for each name among declared settings. What its value means is left to the run's method, which may itself
+/// come from a flag: several methods may have a setting of one name.
 class SettingFlags {
  public:
-  SettingFlags(CLI::App& command, const std::vector<SettingInfo>& settings);
+  SettingFlags(CLI::App& command, const std::vector<SettingInfo>& declared);
 
-  /// What was given on the command line, checked.
+  /// What was given on the command line, as it was typed.
   std::vector<GivenValue> given() const;
 
+  /// The help shows these settings with their values as defaults, those of their method under a heading of its own, and
+  /// no others.
+  void describe(const Settings& settings);
+
  private:
-  std::vector<SettingInfo> settings_;
-  std::map<std::string, std::string, std::less<>> texts_;
   std::map<std::string, CLI::Option*, std::less<>> options_;
 };
 

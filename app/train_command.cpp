@@ -1,6 +1,7 @@
 // regroup train: trains a classifier and leaves a run folder.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -57,21 +58,23 @@ Settings resumed_settings(const TrainFlags& flags, const std::string& folder) {
   if (flags.preset || flags.config || flags.output)
     throw UserError("--resume continues with the run's own settings; leave out --preset, --config and --output");
   const auto given = flags.settings->given();
+  const std::vector<SettingInfo> common = common_settings();
   for (const GivenValue& value : given)
-    for (const SettingInfo& info : all_settings())
-      if (info.name == value.name && info.group != "Machine")
-        throw UserError(
-            fmt::format("{}: --resume continues with the run's own settings; leave it out, or begin a new run "
-                        "with --config {}",
-                        value.source, file));
+    if (std::none_of(common.begin(), common.end(),
+                     [&](const auto& info) { return info.name == value.name && info.group == "Machine"; }))
+      throw UserError(
+          fmt::format("{}: --resume continues with the run's own settings; leave it out, or begin a new run "
+                      "with --config {}",
+                      value.source, file));
   return resolve_settings({read_config(file), given});
 }
 
-Settings new_settings(const TrainFlags& flags) {
+Settings new_settings(const std::optional<std::string>& preset, const std::optional<std::string>& config,
+                      const std::vector<GivenValue>& given) {
   std::vector<std::vector<GivenValue>> layers;
-  if (flags.preset) layers.push_back(preset_values(*flags.preset));
-  if (flags.config) layers.push_back(read_config(*flags.config));
-  layers.push_back(flags.settings->given());
+  if (preset) layers.push_back(preset_values(*preset));
+  if (config) layers.push_back(read_config(*config));
+  layers.push_back(given);
   return resolve_settings(layers);
 }
 
@@ -91,7 +94,8 @@ void print_summary(const TrainResult& result, const std::string& folder) {
 void run_train(const TrainFlags& flags) {
   if (flags.output && flags.output->empty())
     throw UserError("--output is empty; name the run's folder, or leave it out");
-  const Settings settings = flags.resume ? resumed_settings(flags, *flags.resume) : new_settings(flags);
+  const Settings settings = flags.resume ? resumed_settings(flags, *flags.resume)
+                                         : new_settings(flags.preset, flags.config, flags.settings->given());
   if (flags.dry_run) return write_out(config_text(settings));
   const std::string folder = flags.resume ? *flags.resume : flags.output ? *flags.output : free_output(settings);
 
@@ -105,10 +109,24 @@ void run_train(const TrainFlags& flags) {
   if (!flags.quiet) print_summary(result, folder);
 }
 
+/// The word that was given for a flag. A help text is made before the variables of flags are filled.
+std::optional<std::string> word_of(const CLI::App& command, const std::string& flag) {
+  const CLI::Option* const option = command.get_option(flag);
+  return option->count() > 0 ? std::optional(option->results().back()) : std::nullopt;
+}
+
+/// The help of the method that is on the command line, with the defaults that hold for what is there.
+std::string train_help(CLI::App& command, SettingFlags& flags, const std::string& name) {
+  std::vector<GivenValue> given = flags.given();
+  std::erase_if(given, [](const GivenValue& value) { return value.name != "method" && value.name != "recipe"; });
+  flags.describe(new_settings(word_of(command, "--preset"), word_of(command, "--config"), given));
+  return CLI::Formatter().make_help(&command, name, CLI::AppFormatMode::Normal);
+}
+
 std::string train_footer() {
-  std::string text = "Methods:\n";
+  std::string text = "Methods; regroup train --method NAME --help shows the settings and defaults of one:\n";
   for (const MethodInfo& method : methods()) text += fmt::format("  {:<12} {}\n", method.name, method.description);
-  text += "\nRecipes:\n";
+  text += "\nRecipes; with --recipe NAME the defaults in the help are those of that recipe:\n";
   for (const Recipe& recipe : recipes()) text += fmt::format("  {:<12} {}\n", recipe.name, recipe.description);
   return text +
          "\nExamples:\n"
@@ -132,6 +150,9 @@ void add_train_command(CLI::App& app) {
   command->add_flag("-q,--quiet", flags->quiet, "Print nothing but warnings");
   flags->settings = std::make_unique<SettingFlags>(*command, all_settings());
   command->footer(train_footer());
+  command->formatter_fn([command, flags](const CLI::App*, const std::string& name, CLI::AppFormatMode) {
+    return train_help(*command, *flags->settings, name);
+  });
   command->callback([flags] { run_train(*flags); });
 }
 

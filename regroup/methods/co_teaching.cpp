@@ -120,21 +120,23 @@ double forget_share(int epoch, int gradual, double rate) {
 
 MethodInfo co_teaching_method() {
   constexpr std::string_view group = "Co-teaching";
-  return {"co-teaching",
-          "Co-teaching: each of two networks picks the samples with small losses for the other",
+  return {
+      .name = "co-teaching",
+      .description = "Co-teaching: each of two networks picks the samples with small losses for the other",
+      .settings =
           {{"forget-rate", group, -1.0,
             "Share of each batch that is left out in the end, best the share of wrong labels; -1: estimated from the "
             "losses",
             -1, 1},
            {"gradual-epochs", group, std::int64_t{0}, "Epochs over which that share rises from 0; 0: 5 % of the run", 0,
             1e6}},
-          {{"optimizer", std::string("adam")},
-           {"lr", 1e-3},
-           {"min-lr", 0.0},
-           {"schedule", std::string("late-linear")},
-           {"weight-decay", 0.0},
-           {"ema", 0.0}},
-          [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<CoTeaching>(context); }};
+      .defaults = {{"optimizer", std::string("adam")},
+                   {"lr", 1e-3},
+                   {"min-lr", 0.0},
+                   {"schedule", std::string("late-linear")},
+                   {"weight-decay", 0.0},
+                   {"ema", 0.0}},
+      .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<CoTeaching>(context); }};
 }
 
 }  // namespace regroup

@@ -26,10 +26,9 @@ class CrossEntropy : public Method {
 }  // namespace
 
 MethodInfo cross_entropy_method() {
-  return {
-      "ce", "Cross-entropy: the labels are taken as they are", {}, {}, [](Context& context) -> std::unique_ptr<Method> {
-        return std::make_unique<CrossEntropy>(context);
-      }};
+  return {.name = "ce",
+          .description = "Cross-entropy: the labels are taken as they are",
+          .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<CrossEntropy>(context); }};
 }
 
 }  // namespace regroup

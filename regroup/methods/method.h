@@ -126,10 +126,19 @@ class Method : public Phase {
 };
 
 struct MethodInfo {
+  using Values = std::vector<std::pair<std::string_view, SettingValue>>;
+
+  /// What a method has instead of a recipe's values.
+  struct RecipeValues {
+    std::string_view recipe;
+    Values values;
+  };
+
   std::string_view name;
   std::string_view description;
-  std::vector<SettingInfo> settings;                                ///< of its own
-  std::vector<std::pair<std::string_view, SettingValue>> defaults;  ///< for settings that every run has
+  std::vector<SettingInfo> settings = {};  ///< of its own; another method's of the same name is another setting
+  Values defaults = {};                    ///< for settings that every run has; a recipe is stronger
+  std::vector<RecipeValues> recipes = {};  ///< where a recipe must be another for this method
 
   std::unique_ptr<Method> (*make)(Context& context);
 };

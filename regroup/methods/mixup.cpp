@@ -34,11 +34,11 @@ class MixUp : public Method {
 }  // namespace
 
 MethodInfo mixup_method() {
-  return {"mixup",
-          "MixUp: images and labels are mixed in pairs",
-          {{"mix-alpha", "Mixing", 1.0, "Shares of a mixture come from Beta(alpha, alpha)", 0.01, 1000}},
-          {{"weight-decay", 1e-4}, {"schedule", std::string("steps")}},
-          [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<MixUp>(context); }};
+  return {.name = "mixup",
+          .description = "MixUp: images and labels are mixed in pairs",
+          .settings = {{"mix-alpha", "Mixing", 1.0, "Shares of a mixture come from Beta(alpha, alpha)", 0.01, 1000}},
+          .defaults = {{"weight-decay", 1e-4}, {"schedule", std::string("steps")}},
+          .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<MixUp>(context); }};
 }
 
 }  // namespace regroup

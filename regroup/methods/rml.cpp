@@ -127,11 +127,11 @@ std::vector<SettingInfo> rml_settings() {
 }
 
 MethodInfo rml_method() {
-  return {"rml",
-          "Regroup Median Loss: the loss of a sample becomes a robust estimate from others with its label",
-          rml_settings(),
-          {},
-          [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<Rml>(context); }};
+  return {
+      .name = "rml",
+      .description = "Regroup Median Loss: the loss of a sample becomes a robust estimate from others with its label",
+      .settings = rml_settings(),
+      .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<Rml>(context); }};
 }
 
 }  // namespace regroup

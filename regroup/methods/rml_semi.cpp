@@ -228,11 +228,17 @@ MethodInfo rml_semi_method() {
        {"mix-alpha", group, 4.0, "Shares of a mixture come from Beta(alpha, alpha) in the first half of the run", 0.01,
         1000},
        {"mix-alpha-late", group, 0.75, "The same in the second half", 0.01, 1000}});
-  return {"rml-semi",
-          "RML-Semi: RML, then labels that the model disagrees with are dropped and guessed (MixMatch)",
-          settings,
-          {{"model", std::string("preact-resnet18")}, {"epochs", std::int64_t{400}}, {"lr", 0.02}, {"min-lr", 2e-4}},
-          [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<RmlSemi>(context); }};
+  return {.name = "rml-semi",
+          .description = "RML-Semi: RML, then labels that the model disagrees with are dropped and guessed (MixMatch)",
+          .settings = settings,
+          .defaults = {{"model", std::string("preact-resnet18")},
+                       {"epochs", std::int64_t{400}},
+                       {"lr", 0.02},
+                       {"min-lr", 2e-4}},
+          // RML's epochs, and half as many more. The second phase takes over a network that has settled, and judges
+          // labels by it: it must not be unsettled.
+          .recipes = {{"fast", {{"epochs", std::int64_t{24}}, {"semi-lr", 0.03}}}},
+          .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<RmlSemi>(context); }};
 }
 
 }  // namespace regroup

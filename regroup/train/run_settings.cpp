@@ -30,22 +30,50 @@ std::vector<std::string_view> recipe_names() {
   return names;
 }
 
+void set_given(Settings& settings, const GivenValue& given) {
+  if (given.is_typed) {
+    settings.set_text(given.name, std::get<std::string>(given.value), given.source);
+  } else {
+    settings.set(given.name, given.value, given.source);
+  }
+}
+
 /// The strongest value that was given for a setting, or its default.
 std::string chosen(const std::vector<std::vector<GivenValue>>& layers, std::string_view name) {
   Settings settings(common_settings());
   for (const auto& layer : layers)
     for (const GivenValue& given : layer)
-      if (given.name == name) settings.set(given.name, given.value, given.source);
+      if (given.name == name) set_given(settings, given);
   return settings.text(name);
+}
+
+const Recipe& recipe_named(const std::string& name) {
+  return *std::find_if(recipes().begin(), recipes().end(), [&](const Recipe& recipe) { return recipe.name == name; });
+}
+
+/// A method's own setting of this name, if it has one.
+const SettingInfo* own_setting(const MethodInfo& method, std::string_view name) {
+  const auto found = std::find_if(method.settings.begin(), method.settings.end(),
+                                  [&](const SettingInfo& setting) { return setting.name == name; });
+  return found == method.settings.end() ? nullptr : &*found;
 }
 
 /// The methods that have a setting of this name.
 std::vector<std::string_view> owners_of(std::string_view setting) {
   std::vector<std::string_view> owners;
   for (const MethodInfo& method : methods())
-    if (std::any_of(method.settings.begin(), method.settings.end(), [&](const auto& s) { return s.name == setting; }))
-      owners.push_back(method.name);
+    if (own_setting(method, setting) != nullptr) owners.push_back(method.name);
   return owners;
+}
+
+/// Whether a name means one thing to the method that a layer was written for, and another to this method: the settings
+/// of two methods are the same where they stand under the same heading.
+bool means_another(std::string_view name, const std::vector<GivenValue>& layer, const MethodInfo& method) {
+  const SettingInfo* const ours = own_setting(method, name);
+  const auto written_for = std::find_if(layer.begin(), layer.end(), [](const auto& g) { return g.name == "method"; });
+  if (ours == nullptr || written_for == layer.end()) return false;
+  const SettingInfo* const theirs = own_setting(method_named(to_text(written_for->value)), name);
+  return theirs != nullptr && theirs->group != ours->group;
 }
 
 }  // namespace
@@ -139,29 +167,29 @@ std::vector<SettingInfo> common_settings() {
 
 std::vector<SettingInfo> all_settings() {
   std::vector<SettingInfo> all = common_settings();
-  for (const MethodInfo& method : methods())
-    for (const SettingInfo& setting : method.settings)
-      if (std::none_of(all.begin(), all.end(), [&](const auto& s) { return s.name == setting.name; }))
-        all.push_back(setting);
+  for (const MethodInfo& method : methods()) all.insert(all.end(), method.settings.begin(), method.settings.end());
   return all;
 }
 
-Settings resolve_settings(const std::vector<std::vector<GivenValue>>& layers) {
-  const MethodInfo& method = method_named(chosen(layers, "method"));
-  const std::string recipe_name = chosen(layers, "recipe");
-  const auto recipe =
-      std::find_if(recipes().begin(), recipes().end(), [&](const auto& r) { return r.name == recipe_name; });
-
+Settings default_settings(const MethodInfo& method, const Recipe& recipe) {
   std::vector<SettingInfo> declared = common_settings();
   declared.insert(declared.end(), method.settings.begin(), method.settings.end());
   Settings settings(declared);
   for (const auto& [name, value] : method.defaults) settings.set(name, value, fmt::format("method {}", method.name));
-  const std::string recipe_source = fmt::format("recipe {}", recipe->name);
-  for (const auto& [name, value] : recipe->values) settings.set(name, value, recipe_source);
-  for (const Recipe::Exception& exception : recipe->exceptions)
-    if (exception.method == method.name) settings.set(exception.name, exception.value, recipe_source);
+  for (const auto& [name, value] : recipe.values) settings.set(name, value, fmt::format("recipe {}", recipe.name));
+  for (const MethodInfo::RecipeValues& own : method.recipes)
+    if (own.recipe == recipe.name)
+      for (const auto& [name, value] : own.values)
+        settings.set(name, value, fmt::format("method {}, recipe {}", method.name, recipe.name));
+  return settings;
+}
+
+Settings resolve_settings(const std::vector<std::vector<GivenValue>>& layers) {
+  const MethodInfo& method = method_named(chosen(layers, "method"));
+  Settings settings = default_settings(method, recipe_named(chosen(layers, "recipe")));
   for (const auto& layer : layers) {
     for (const GivenValue& given : layer) {
+      if (given.optional && means_another(given.name, layer, method)) continue;
       if (!settings.declared(given.name)) {
         const auto owners = owners_of(given.name);
         if (!owners.empty() && given.optional) continue;
@@ -169,7 +197,7 @@ Settings resolve_settings(const std::vector<std::vector<GivenValue>>& layers) {
           throw UserError(fmt::format("{}: belongs to the method{} {}, and the method is {}", given.source,
                                       owners.size() > 1 ? "s" : "", fmt::join(owners, " and "), method.name));
       }
-      settings.set(given.name, given.value, given.source);
+      set_given(settings, given);
     }
   }
   return settings;
@@ -189,13 +217,9 @@ std::vector<GivenValue> preset_values(std::string_view name) {
 }
 
 Settings run_settings(const std::vector<std::pair<std::string, std::string>>& values) {
-  // Texts become values of the right type by way of the declarations.
-  Settings typed(all_settings());
   std::vector<GivenValue> given;
-  for (const auto& [name, text] : values) {
-    typed.set_text(name, text, name);
-    given.push_back({name, typed.value(name), name});
-  }
+  for (const auto& [name, text] : values)
+    given.push_back({.name = name, .value = text, .source = name, .is_typed = true});
   return resolve_settings({given});
 }
 

@@ -10,10 +10,13 @@
 
 namespace regroup {
 
+struct MethodInfo;
+
 /// Settings that every run has, whatever its method.
 std::vector<SettingInfo> common_settings();
 
-/// All settings that there are: those of every run, and those of each method.
+/// All declarations that there are: those of every run, and those of each method. Methods may declare settings of the
+/// same name, each with a type, a default and bounds of its own.
 std::vector<SettingInfo> all_settings();
 
 /// A value that somebody gave for a setting.
@@ -22,6 +25,7 @@ struct GivenValue {
   SettingValue value;
   std::string source;     ///< for the messages: `--lr`, `run.toml: lr`
   bool optional = false;  ///< dropped where the method has no such setting: a preset serves other methods too
+  bool is_typed = false;  ///< a text as somebody typed it: what it means depends on the type of the setting
 };
 
 /// A recipe: how a network is optimised, apart from the method.
@@ -29,19 +33,15 @@ struct Recipe {
   std::string_view name;
   std::string_view description;
   std::vector<std::pair<std::string_view, SettingValue>> values;
-
-  /// What it has otherwise for one method.
-  struct Exception {
-    std::string_view method, name;
-    SettingValue value;
-  };
-  std::vector<Exception> exceptions = {};
 };
 const std::vector<Recipe>& recipes();
 
-/// The settings of a run. `layers` are given from weak to strong: preset, file, command line. Under them lie, from weak
-/// to strong, the declared defaults, the method's own and the recipe's. A setting of another method than the run's is
-/// refused.
+/// What a run has where nothing is given: from weak to strong, the declared defaults, those of the method, the values
+/// of the recipe, and what the method has instead of those.
+Settings default_settings(const MethodInfo& method, const Recipe& recipe);
+
+/// The settings of a run: those that every run has and those of its method. `layers` are given from weak to strong:
+/// preset, file, command line; default_settings lie under them. A setting of another method than the run's is refused.
 Settings resolve_settings(const std::vector<std::vector<GivenValue>>& layers);
 
 /// A shorter form for programs: resolve_settings({{"data", "cifar10"}, {"method", "rml"}, {"epochs", "20"}}).

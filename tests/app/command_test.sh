@@ -84,6 +84,46 @@ mistake '--batch-size is given 3 times; see' train -b 3 --batch-size 4 -b 5
 mistake '--quiet is given twice; see' predict -q a b --quiet
 mistake '--epochs needs a value; see' train --epochs
 mistake '--n: 130 is out of bounds; it must be in 2 .. 128$' train --n 130
+# The help has the settings and defaults of one method: of the one that is given, or of RML.
+# help_has ARGUMENTS, then a line each: an extended regular expression that is in the help, behind ! one that is not.
+help_has() {
+  local pattern help
+  # shellcheck disable=SC2086
+  help=$(regroup train $1 --help)
+  while read -r pattern; do
+    if [[ $pattern == !* ]]; then
+      ! grep -qE -- "${pattern#!}" <<<"$help" || fail "the help of train $1 has '${pattern#!}'"
+    else
+      grep -qE -- "$pattern" <<<"$help" || fail "the help of train $1 has no '$pattern'"
+    fi
+  done
+}
+help_has '' <<'END'
+^Method rml:$
+--k TEXT .*\[auto\]$
+!--mix-alpha|--semi-lr
+--method NAME --help shows
+^  mixup +MixUp: 
+END
+help_has '--method mixup' <<'END'
+^Method mixup:$
+--mix-alpha .*\[1\]$
+--weight-decay .*\[0.0001\]$
+!^  --k |^Method rml
+END
+help_has '--method=rml-semi --recipe fast' <<'END'
+--mix-alpha .*\[4\]$
+--epochs .*\[24\]$
+--semi-lr .*\[0.03\]$
+--nesterov .*\[on; --nesterov=false\]$
+END
+help_has '--preset cifar100-semi-sym-0.5' <<'END'
+^Method rml-semi:$
+--epochs .*\[400\]$
+--warmup-epochs .*\[35\]$
+END
+mistake "--method: unknown 'rmll'; known: ce, mixup, rml, rml-semi$" train --method rmll --help
+mistake "--mix-alpha: 'much' is not a number" train --mix-alpha much --method mixup
 mistake '--k: belongs to the methods rml and rml-semi, and the method is ce' train --method ce --k 5
 mistake 'labels and noise are both given' train --labels labels.csv --noise symmetric:0.1 --output never
 mistake 'does not exist' predict nowhere image.png

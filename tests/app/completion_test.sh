@@ -26,6 +26,7 @@ offers() {
 offers noise regroup no
 offers --version regroup --v
 offers --data-dir regroup noise --data-
+offers '--mix-alpha --mix-alpha-late' regroup train --method ce --mix
 offers zsh regroup completion z
 offers fashion-mnist regroup noise --data fash
 offers fashion-mnist regroup noise --data = fash

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "regroup/methods/method.h"
 #include "regroup/methods/schedule.h"
 #include "regroup/train/duration.h"
@@ -47,6 +49,85 @@ TEST(RunSettings, PresetsHaveThePapersK) {
   EXPECT_EQ(k("cifar100-semi-pair-0.45"), "20");
   EXPECT_EQ(k("cifar100-semi-sym-0.8"), "6");
   EXPECT_EQ(presets().size(), 22U);
+}
+
+std::vector<GivenValue> typed(const std::string& name, const std::string& text) {
+  return {{.name = name, .value = text, .source = "--" + name, .is_typed = true}};
+}
+
+const Recipe& paper() { return recipes().front(); }
+
+TEST(RunSettings, TheSameNameHasAnotherDefaultInAnotherMethod) {
+  EXPECT_EQ(run_settings({{"method", "mixup"}}).number("mix-alpha"), 1);
+  EXPECT_EQ(run_settings({{"method", "rml-semi"}}).number("mix-alpha"), 4);
+}
+
+TEST(RunSettings, TheSameNameMayHaveAnotherTypeInAnotherMethod) {
+  MethodInfo counts, names;
+  counts.settings = {{"views", "Counts", std::int64_t{2}, "Views", 1, 4}};
+  names.settings = {{"views", "Names", std::string("weak"), "Views", 0, 0, {"weak", "strong"}}};
+  Settings count = default_settings(counts, paper()), name = default_settings(names, paper());
+  count.set_text("views", "3", "--views");
+  name.set_text("views", "strong", "--views");
+  EXPECT_EQ(count.integer("views"), 3);
+  EXPECT_EQ(name.text("views"), "strong");
+  EXPECT_EQ(user_error([&] { count.set_text("views", "strong", "--views"); }),
+            "--views: 'strong' is not a whole number");
+}
+
+TEST(RunSettings, WhatIsTypedIsReadByTheMethodThatTheRunHas) {
+  const auto file = given("method", std::string("mixup"));
+  EXPECT_EQ(resolve_settings({file, typed("mix-alpha", "0.5")}).number("mix-alpha"), 0.5);
+  EXPECT_EQ(user_error([&] {
+              resolve_settings({file, typed("mix-alpha", "much")});
+            }),
+            "--mix-alpha: 'much' is not a number");
+  EXPECT_EQ(user_error([&] {
+              resolve_settings({file, typed("k", "200")});
+            }),
+            "--k: belongs to the methods rml and rml-semi, and the method is mixup");
+  EXPECT_EQ(user_error([&] {
+              resolve_settings({file, typed("epochs", "many")});
+            }),
+            "--epochs: 'many' is not a whole number");
+  EXPECT_EQ(user_error([] { resolve_settings({typed("method", "rmll")}); }),
+            "--method: unknown 'rmll'; known: ce, mixup, rml, rml-semi");
+  EXPECT_EQ(user_error([] { resolve_settings({given("epochs", std::string("3"))}); }),
+            "--epochs: '3' is not a whole number")
+      << "a text in a file is a text";
+}
+
+TEST(RunSettings, APresetsValueIsForMethodsThatShareTheSetting) {
+  auto preset = parse_config("method = 'rml-semi'\nmix-alpha = 9.0\nk = '60'\nwarmup-epochs = 50", "preset x");
+  for (GivenValue& value : preset) value.optional = true;
+  EXPECT_EQ(resolve_settings({preset}).number("mix-alpha"), 9);
+  EXPECT_EQ(resolve_settings({preset, given("method", std::string("mixup"))}).number("mix-alpha"), 1);
+  EXPECT_EQ(resolve_settings({preset, given("method", std::string("rml"))}).text("k"), "60");
+}
+
+TEST(RunSettings, FromWeakToStrongComeDeclarationMethodRecipeAndTheMethodsRecipe) {
+  const Recipe recipe{"fast", "", {{"lr", 0.3}, {"epochs", std::int64_t{30}}}};
+  MethodInfo method;
+  method.settings = {{"views", "Counts", std::int64_t{2}, "Views"}};
+  EXPECT_EQ(default_settings(method, paper()).number("lr"), 0.1);
+  method.defaults = {{"lr", 0.2}, {"epochs", std::int64_t{20}}};
+  EXPECT_EQ(default_settings(method, paper()).number("lr"), 0.2);
+  EXPECT_EQ(default_settings(method, recipe).number("lr"), 0.3);
+  method.recipes = {{"fast", {{"lr", 0.4}, {"views", std::int64_t{4}}}}};
+  const Settings settings = default_settings(method, recipe);
+  EXPECT_EQ(settings.number("lr"), 0.4);
+  EXPECT_EQ(settings.integer("epochs"), 30);
+  EXPECT_EQ(settings.integer("views"), 4);
+  EXPECT_EQ(default_settings(method, paper()).integer("views"), 2);
+}
+
+TEST(RunSettings, EveryMethodHasSoundDefaultsUnderEveryRecipe) {
+  for (const MethodInfo& method : methods()) {
+    for (const Recipe& recipe : recipes()) EXPECT_NO_THROW(default_settings(method, recipe)) << method.name;
+    for (const MethodInfo::RecipeValues& own : method.recipes)
+      EXPECT_TRUE(std::any_of(recipes().begin(), recipes().end(), [&](const auto& r) { return r.name == own.recipe; }))
+          << method.name << " changes a recipe that there is not: " << own.recipe;
+  }
 }
 
 TEST(RunSettings, ARecipeMayHaveAValueOfItsOwnForAMethod) {

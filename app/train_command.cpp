@@ -142,11 +142,12 @@ std::string train_footer() {
 void add_train_command(CLI::App& app) {
   auto flags = std::make_shared<TrainFlags>();
   CLI::App* command = app.add_subcommand("train", "Train a classifier on labels that are partly wrong");
-  command->add_option("--preset", flags->preset, "A cell of the paper's tables, see regroup presets");
-  command->add_option("--config", flags->config, "A TOML file of settings, such as the config.toml of another run");
-  command->add_option("--output", flags->output, "The run's folder [runs/DATA-METHOD-NUMBER]");
+  command->add_option("--preset", flags->preset,
+                      "Settings of a cell of the paper's tables; regroup presets lists them");
+  command->add_option("--config", flags->config, "TOML file of settings, such as the config.toml of another run");
+  command->add_option("--output", flags->output, "Folder of the run [runs/DATA-METHOD-NUMBER]");
   command->add_option("--resume", flags->resume, "Continue a run that was stopped or killed");
-  command->add_flag("--dry-run", flags->dry_run, "Print all settings as config.toml has them, and train nothing");
+  command->add_flag("--dry-run", flags->dry_run, "Print all settings in the form of config.toml, and train nothing");
   command->add_flag("-q,--quiet", flags->quiet, "Print nothing but warnings");
   flags->settings = std::make_unique<SettingFlags>(*command, all_settings());
   command->footer(train_footer());

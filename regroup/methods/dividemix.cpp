@@ -286,27 +286,29 @@ std::vector<float> clean_probabilities(std::span<const float> losses) {
 
 MethodInfo dividemix_method() {
   constexpr std::string_view group = "DivideMix";
-  return {
-      "dividemix",
-      "DivideMix: two networks split the labels for each other by their losses, then MixMatch",
-      {{"warmup-epochs", group, std::int64_t{0},
-        "Epochs of cross-entropy before; 0: 3 % of the run, 10 % with 100 classes or more", 0, 1e6},
-       {"confidence-penalty", group, false,
-        "In these epochs, subtract the entropy of the predictions from the loss; for asymmetric noise"},
-       {"clean-threshold", group, 0.5, "A label is taken for right if the mixture gives it more than this", 0, 1},
-       {"average-epochs", group, std::int64_t{1}, "Losses are averaged over so many epochs; 5 for 90 % noise", 1, 100},
-       {"lambda-u", group, 25.0, "Weight of the loss of unlabelled samples", 0, 1e4},
-       {"ramp-epochs", group, std::int64_t{0}, "Epochs in which lambda-u rises to its value; 0: 5 % of the run", 0,
-        1e6},
-       {"temperature", group, 0.5, "Sharpening of guessed labels; under 1 makes them more certain", 0.01, 10},
-       {"mix-alpha", group, 4.0, "Shares of a mixture come from Beta(alpha, alpha)", 0.01, 1000}},
-      {{"model", std::string("preact-resnet18")},
-       {"epochs", std::int64_t{300}},
-       {"lr", 0.02},
-       {"schedule", std::string("steps")},
-       {"lr-steps", std::string("0.5")},
-       {"ema", 0.0}},
-      [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<DivideMix>(context); }};
+  return {.name = "dividemix",
+          .description = "DivideMix: two networks split the labels for each other by their losses, then MixMatch",
+          .settings = {{"warmup-epochs", group, std::int64_t{0},
+                        "Epochs of cross-entropy before; 0: 3 % of the run, 10 % with 100 classes or more", 0, 1e6},
+                       {"confidence-penalty", group, false,
+                        "In these epochs, subtract the entropy of the predictions from the loss; for asymmetric noise"},
+                       {"clean-threshold", group, 0.5,
+                        "A label is taken for right if the mixture gives it more than this", 0, 1},
+                       {"average-epochs", group, std::int64_t{1},
+                        "Losses are averaged over so many epochs; 5 for 90 % noise", 1, 100},
+                       {"lambda-u", group, 25.0, "Weight of the loss of unlabelled samples", 0, 1e4},
+                       {"ramp-epochs", group, std::int64_t{0},
+                        "Epochs in which lambda-u rises to its value; 0: 5 % of the run", 0, 1e6},
+                       {"temperature", group, 0.5, "Sharpening of guessed labels; under 1 makes them more certain",
+                        0.01, 10},
+                       {"mix-alpha", group, 4.0, "Shares of a mixture come from Beta(alpha, alpha)", 0.01, 1000}},
+          .defaults = {{"model", std::string("preact-resnet18")},
+                       {"epochs", std::int64_t{300}},
+                       {"lr", 0.02},
+                       {"schedule", std::string("steps")},
+                       {"lr-steps", std::string("0.5")},
+                       {"ema", 0.0}},
+          .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<DivideMix>(context); }};
 }
 
 }  // namespace regroup

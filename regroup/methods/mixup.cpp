@@ -36,7 +36,7 @@ class MixUp : public Method {
 MethodInfo mixup_method() {
   return {.name = "mixup",
           .description = "MixUp: images and labels are mixed in pairs",
-          .settings = {{"mix-alpha", "Mixing", 1.0, "Shares of a mixture come from Beta(alpha, alpha)", 0.01, 1000}},
+          .settings = {{"mix-alpha", "Mixing", 1.0, "Mixing shares come from Beta(alpha, alpha)", 0.01, 1000}},
           .defaults = {{"weight-decay", 1e-4}, {"schedule", std::string("steps")}},
           .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<MixUp>(context); }};
 }

@@ -188,18 +188,21 @@ std::vector<std::string> parts_of(const Network& network) {
 MethodInfo pes_method() {
   constexpr std::string_view group = "PES";
   return {
-      "pes",
-      "PES: the later a part of the network, the sooner its training stops; then only labels that it agrees with",
-      {{"early-epochs", group, std::int64_t{0},
-        "Epochs of cross-entropy before the refinement; 0: 12.5 % of the run, 15 % with 100 classes or more", 0, 1e6},
-       {"block-epochs", group, std::int64_t{0},
-        "Passes over the data that train the last block and the classifier anew; 0: 3.5 % of the run's epochs", 0,
-        1000},
-       {"classifier-epochs", group, std::int64_t{0},
-        "Passes over the data that then train the classifier anew; 0: 2.5 % of the run's epochs", 0, 1000},
-       {"refine-lr", group, 1e-4, "Learning rate of Adam in these passes", 1e-12, 10}},
-      {{"schedule", std::string("steps")}, {"weight-decay", 1e-4}, {"ema", 0.0}},
-      [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<Pes>(context); }};
+      .name = "pes",
+      .description =
+          "PES: the later a part of the network, the sooner its training stops; then only labels that it agrees with",
+      .settings =
+          {{"early-epochs", group, std::int64_t{0},
+            "Epochs of cross-entropy before the refinement; 0: 12.5 % of the run, 15 % with 100 classes or more", 0,
+            1e6},
+           {"block-epochs", group, std::int64_t{0},
+            "Passes over the data that train the last block and the classifier anew; 0: 3.5 % of the run's epochs", 0,
+            1000},
+           {"classifier-epochs", group, std::int64_t{0},
+            "Passes over the data that then train the classifier anew; 0: 2.5 % of the run's epochs", 0, 1000},
+           {"refine-lr", group, 1e-4, "Learning rate of Adam in these passes", 1e-12, 10}},
+      .defaults = {{"schedule", std::string("steps")}, {"weight-decay", 1e-4}, {"ema", 0.0}},
+      .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<Pes>(context); }};
 }
 
 }  // namespace regroup

@@ -110,20 +110,23 @@ RegroupOptions regroup_options(const Settings& settings, double limit_share) {
 std::vector<SettingInfo> rml_settings() {
   constexpr std::string_view group = "Regroup Median Loss";
   return {
-      {"n", group, std::int64_t{6}, "Groups that an estimate draws, even", 2, most_groups},
-      {"k", group, std::string("auto"), "Samples a group: a count, or auto, by the noise rate that the losses show"},
-      {"scale-k", group, false, "Where limit shrinks the classes, k shrinks with them; the presets have it so"},
-      {"select", group, 0.0, "Instead of k: the share of the class that is drawn; 0 leaves it to k", 0, 1},
-      {"eps", group, 1.0, "Epsilon of the loss processing l(l + epsilon)", 0, 1000},
+      {"n", group, std::int64_t{6}, "Number of groups per estimate, an even number", 2, most_groups},
+      {"k", group, std::string("auto"),
+       "Samples per group: a count, or auto, which follows the noise rate estimated from the losses"},
+      {"scale-k", group, false,
+       "Make a given k smaller in proportion where --limit makes the classes smaller; presets switch it on"},
+      {"select", group, 0.0, "Share of the class that an estimate draws, instead of k; 0: k decides", 0, 1},
+      {"eps", group, 1.0, "Epsilon in the processed loss l(l + epsilon) by which samples are drawn", 0, 1000},
       {"record-losses",
        group,
        std::string("in-pass"),
-       "Losses come from the training pass, or from an extra pass at each epoch's end (a third more time)",
+       "Record losses in the training pass, or in an extra pass at the end of each epoch (a third more time)",
        0,
        0,
        {"in-pass", "epoch-end"}},
-      {"no-loss-processing", group, false, "Ablation: select by exp(-l)"},
-      {"no-median", group, false, "Ablation: the mean of the selected losses instead of the median"}};
+      {"no-loss-processing", group, false, "Ablation: draw samples by the plain loss l instead of the processed one"},
+      {"no-median", group, false,
+       "Ablation: estimate by the mean of the drawn losses instead of the median of groups"}};
 }
 
 MethodInfo rml_method() {

@@ -215,19 +215,23 @@ MethodInfo rml_semi_method() {
   settings.insert(
       settings.end(),
       {{"warmup-epochs", group, std::int64_t{0},
-        "Epochs of plain RML before; 0: an eighth of the run (9 % with 100 classes or more), but two thirds of it up "
-        "to 16",
+        "Epochs of plain RML before the second phase; 0: an eighth of the run (9 % from 100 classes on), but at least "
+        "16 epochs, or two thirds of a run of under 24",
         0, 1e6},
        {"ramp-epochs", group, std::int64_t{0},
-        "Epochs in which lambda-u rises to its value; 0: 4 % of the run, in short runs a third of the warm-up", 0, 1e6},
+        "Epochs in which lambda-u rises from 0, after the warm-up; 0: 4 % of the run, or a third of the warm-up if "
+        "that is longer",
+        0, 1e6},
        {"semi-lr", group, 0.0,
-        "Learning rate of the second phase, where the schedule ends with the first; 0: the schedule goes through both",
-        0, 10},
-       {"lambda-u", group, 15.0, "Weight of the loss of unlabelled samples", 0, 1e4},
-       {"temperature", group, 0.5, "Of the sharpening of guessed labels; under 1 makes them more certain", 0.01, 10},
-       {"mix-alpha", group, 4.0, "Shares of a mixture come from Beta(alpha, alpha) in the first half of the run", 0.01,
+        "Constant learning rate of the second phase, the schedule being that of the first; 0: one schedule for both", 0,
+        10},
+       {"lambda-u", group, 15.0, "Weight of the loss of samples whose labels are guessed", 0, 1e4},
+       {"temperature", group, 0.5, "Temperature that sharpens guessed labels; the lower, the more certain they become",
+        0.01, 10},
+       {"mix-alpha", group, 4.0, "MixUp in the first half of the run: mixing shares come from Beta(alpha, alpha)", 0.01,
         1000},
-       {"mix-alpha-late", group, 0.75, "The same in the second half", 0.01, 1000}});
+       {"mix-alpha-late", group, 0.75,
+        "MixUp in the second half of the run: mixing shares come from Beta(alpha, alpha)", 0.01, 1000}});
   return {.name = "rml-semi",
           .description = "RML-Semi: RML, then labels that the model disagrees with are dropped and guessed (MixMatch)",
           .settings = settings,

@@ -37,7 +37,8 @@ TEST(SettingFlags, TheHelpHasTheSettingsOfOneMethodWithTheirValues) {
   flags.describe(run_settings({{"method", "rml-semi"}, {"recipe", "fast"}, {"mix-alpha", "7"}}));
   const std::string help = app.help();
   for (const char* line :
-       {"Method rml-semi:", "Beta(alpha, alpha) in the first half of the run [7]", "[24]", "[on; --nesterov=false]"})
+       {"Method rml-semi:", "in the first half of the run: mixing shares come from Beta(alpha, alpha) [7]", "[24]",
+        "[on; --nesterov=false]"})
     EXPECT_NE(help.find(line), std::string::npos) << line << " is not in:\n" << help;
   flags.describe(run_settings({{"method", "ce"}}));
   for (const char* flag : {"--mix-alpha", "--k ", "Method "})

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "regroup/methods/method.h"
 #include "regroup/methods/schedule.h"
@@ -140,6 +141,15 @@ TEST(RunSettings, ARecipeMayHaveAValueOfItsOwnForAMethod) {
   EXPECT_EQ(paper.number("semi-lr"), 0);
   const Settings given = run_settings({{"method", "rml-semi"}, {"recipe", "fast"}, {"semi-lr", "0.3"}});
   EXPECT_EQ(given.number("semi-lr"), 0.3);
+}
+
+TEST(RunSettings, EveryHelpTextIsAShortLine) {
+  for (const SettingInfo& info : all_settings()) {
+    ASSERT_FALSE(info.help.empty()) << info.name;
+    EXPECT_TRUE(std::isupper(static_cast<unsigned char>(info.help.front()))) << info.help;
+    EXPECT_TRUE(info.help.size() <= 160 && info.help.find('\n') == std::string_view::npos) << info.help;
+    EXPECT_NE(info.help.back(), '.') << info.help;
+  }
 }
 
 TEST(RunSettings, AllThatTheyWriteTheyRead) {

@@ -12,6 +12,8 @@
 #include "output.h"
 #include "regroup/core/error.h"
 #include "regroup/methods/method.h"
+#include "regroup/methods/schedule.h"
+#include "regroup/train/checkpoint.h"
 #include "regroup/train/duration.h"
 #include "regroup/train/trainer.h"
 #include "setting_flags.h"
@@ -49,7 +51,14 @@ std::string free_output(const Settings& settings) {
   }
 }
 
-/// A run is resumed with its own settings; only where it computes may change.
+bool may_change(const std::string& setting) {
+  if (setting == "epochs") return true;
+  const std::vector<SettingInfo> common = common_settings();
+  return std::any_of(common.begin(), common.end(),
+                     [&](const auto& info) { return info.name == setting && info.group == "Machine"; });
+}
+
+/// A run is resumed with its own settings. Where it computes may change, and there may be more epochs.
 Settings resumed_settings(const TrainFlags& flags, const std::string& folder) {
   const std::string file = (fs::path(folder) / "config.toml").string();
   std::error_code unknown;
@@ -58,15 +67,40 @@ Settings resumed_settings(const TrainFlags& flags, const std::string& folder) {
   if (flags.preset || flags.config || flags.output)
     throw UserError("--resume continues with the run's own settings; leave out --preset, --config and --output");
   const auto given = flags.settings->given();
-  const std::vector<SettingInfo> common = common_settings();
   for (const GivenValue& value : given)
-    if (std::none_of(common.begin(), common.end(),
-                     [&](const auto& info) { return info.name == value.name && info.group == "Machine"; }))
+    if (!may_change(value.name))
       throw UserError(
           fmt::format("{}: --resume continues with the run's own settings; leave it out, or begin a new run "
                       "with --config {}",
                       value.source, file));
-  return resolve_settings({read_config(file), given});
+  const Settings settings = resolve_settings({read_config(file), given});
+  const auto had = resolve_settings({read_config(file)}).integer("epochs"), epochs = settings.integer("epochs");
+  const bool is_given =
+      std::any_of(given.begin(), given.end(), [](const auto& value) { return value.name == "epochs"; });
+  const fs::path last = fs::path(folder) / "last";
+  const bool is_done = has_checkpoint(last) && read_progress(last).epoch >= had;
+  if (epochs < had || (is_given && is_done && epochs == had))
+    throw UserError(
+        fmt::format("--epochs: --resume can only add epochs, and {} has {}; give more than {}", folder, had, had));
+  return settings;
+}
+
+/// What it means that a run gets more epochs than it had.
+void tell_longer(const Settings& settings, const fs::path& folder, Console& console) {
+  const Settings before = resolve_settings({read_config((folder / "config.toml").string())});
+  const auto had = before.integer("epochs"), epochs = settings.integer("epochs");
+  if (epochs == had || !has_checkpoint(folder / "last")) return;
+  const RunProgress progress = read_progress(folder / "last");
+  const auto rate = [&](const Settings& of) {
+    return learning_rate(of, static_cast<double>(progress.epoch) / static_cast<double>(of.integer("epochs")));
+  };
+  console.note(fmt::format(
+      "The run gets {} epochs instead of {}. From here on the learning rate follows the schedule of {} epochs: {:.3g} "
+      "instead of {:.3g}, unless the method has a rate of its own. Phases of the method that are shares of the run "
+      "move "
+      "too.{} The result differs from that of a run with {} epochs from the start.",
+      epochs, had, epochs, rate(settings), rate(before),
+      progress.step > 0 ? fmt::format(" Epoch {} begins again.", progress.epoch + 1) : "", epochs));
 }
 
 Settings new_settings(const std::optional<std::string>& preset, const std::optional<std::string>& config,
@@ -101,6 +135,7 @@ void run_train(const TrainFlags& flags) {
 
   const std::atomic<bool>& stop = stop_requested();
   Console console(flags.quiet);
+  if (flags.resume) tell_longer(settings, folder, console);
   const TrainResult result = train(settings, {folder, flags.resume.has_value(), &stop}, console);
   if (!result.finished) {
     console.message(fmt::format("Stopped and saved. Resume by: regroup train --resume {}", shell_word(folder)));
@@ -133,7 +168,8 @@ std::string train_footer() {
          "  regroup train --data fashion-mnist --noise symmetric:0.5 --recipe fast\n"
          "  regroup train --data folder:photos --recipe fast --output runs/photos\n"
          "  regroup train --preset cifar10-sym-0.5 --data-dir cifar --method ce\n"
-         "  regroup train --resume runs/photos\n\n"
+         "  regroup train --resume runs/photos\n"
+         "  regroup train --resume runs/photos --epochs 40\n\n"
          "A value on the command line is stronger than one of --config, and that than one of --preset.";
 }
 
@@ -146,7 +182,9 @@ void add_train_command(CLI::App& app) {
                       "Settings of a cell of the paper's tables; regroup presets lists them");
   command->add_option("--config", flags->config, "TOML file of settings, such as the config.toml of another run");
   command->add_option("--output", flags->output, "Folder of the run [runs/DATA-METHOD-NUMBER]");
-  command->add_option("--resume", flags->resume, "Continue a run that was stopped or killed");
+  command->add_option(
+      "--resume", flags->resume,
+      "Folder of a run that was stopped or killed, to continue it; with more --epochs, also of one that is done");
   command->add_flag("--dry-run", flags->dry_run, "Print all settings in the form of config.toml, and train nothing");
   command->add_flag("-q,--quiet", flags->quiet, "Print nothing but warnings");
   flags->settings = std::make_unique<SettingFlags>(*command, all_settings());

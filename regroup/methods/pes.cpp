@@ -78,11 +78,6 @@ class RefinementPhase : public EarlyPhase {
     if (first.pass == static_cast<std::size_t>(block_passes_)) begin_from(1);
   }
 
-  void end_epoch(int /*epoch*/) override {
-    learner_.freeze("", false);
-    learner_.use("main");
-  }
-
   double rate(const Step& /*step*/) const override { return context().settings().number("refine-lr"); }
 
  private:
@@ -146,6 +141,12 @@ class Pes : public Method {
         early_(context, *learner_),
         refinement_(context, *learner_),
         confident_(context, *learner_) {}
+
+  /// Only the refinement, pass by pass, leaves layers as they are.
+  void begin_epoch(int /*epoch*/) override {
+    learner_->freeze("", false);
+    learner_->use("main");
+  }
 
   Phase& phase(int epoch) override {
     if (epoch < early_epochs_) return early_;

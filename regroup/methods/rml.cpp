@@ -82,7 +82,7 @@ void RmlPhase::end_epoch(int /*epoch*/) {
 
 void RmlPhase::collect(State& state) {
   state.add("weights", weights_, {0, 1});
-  state.add("noise_rates", estimator_.noise_rates(), {0, 1, true});
+  state.add("noise_rates", estimator_.noise_rates(), {.low = 0, .high = 1, .may_be_unknown = true, .grows = true});
   state.add("noise_rate", noise_rate_, {0, 1, true});
 }
 

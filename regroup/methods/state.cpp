@@ -37,6 +37,13 @@ void State::add(const std::string& name, double& value, const Bounds& bounds) {
   add(name, view_of(&value, 1, at::kDouble), bounds);
 }
 
+std::set<std::string> State::growing() const {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    if (bounds_[i].grows) names.insert(tensors_[i].name);
+  return names;
+}
+
 std::optional<std::string> State::out_of_bounds() const {
   for (std::size_t i = 0; i < tensors_.size(); ++i)
     if (!is_within(tensors_[i].tensor, bounds_[i])) return tensors_[i].name;

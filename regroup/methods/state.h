@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct Bounds {
   double low = -std::numeric_limits<double>::max();
   double high = std::numeric_limits<double>::max();
   bool may_be_unknown = false;  ///< not a number stands for what is not known yet
+  bool grows = false;           ///< a number per epoch: a run that gets more epochs has saved fewer numbers
 };
 
 /// Everything that a run remembers from step to step, as tensors under names. What is added here is saved with each
@@ -32,6 +34,9 @@ class State {
   void add(const std::string& name, double& value, const Bounds& bounds);
 
   const std::vector<NamedTensor>& tensors() const { return tensors_; }
+
+  /// The names of those that have a number per epoch.
+  std::set<std::string> growing() const;
 
   /// The name of a tensor that is out of its bounds, if there is one.
   std::optional<std::string> out_of_bounds() const;

@@ -60,14 +60,18 @@ void save_tensors(const std::filesystem::path& file, const std::vector<NamedTens
   write_safetensors(file, bytes, metadata);
 }
 
-void load_tensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors) {
+void load_tensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
+                  const std::set<std::string>& growing) {
   const SafetensorsFile content(file);
   for (const NamedTensor& tensor : tensors) {
     const TensorBytes* const bytes = content.find(tensor.name);
     if (bytes == nullptr)
       throw UserError(fmt::format("{}: there is no tensor '{}'; the file belongs to another network or run",
                                   file.string(), tensor.name));
-    if (!fill(tensor.tensor, *bytes))
+    at::Tensor filled = tensor.tensor;
+    if (growing.contains(tensor.name) && bytes->shape.size() == 1 && bytes->shape[0] < filled.size(0))
+      filled = filled.narrow(0, 0, bytes->shape[0]);
+    if (!fill(filled, *bytes))
       throw UserError(fmt::format("{}: tensor '{}' is {} [{}], not {} [{}]; the file belongs to another network or run",
                                   file.string(), tensor.name, bytes->dtype, fmt::join(bytes->shape, ", "),
                                   type_name(tensor.tensor.scalar_type()), fmt::join(tensor.tensor.sizes(), ", ")));

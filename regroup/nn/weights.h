@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,11 @@ std::vector<NamedTensor> tensors_of(const Network& network);
 void save_tensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
                   const std::map<std::string, std::string>& metadata = {});
 
-/// Fills `tensors` from a safetensors file that has all of them with the same shapes. Throws UserError that names the
-/// tensor otherwise.
-void load_tensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors);
+/// Fills `tensors` from a safetensors file that has all of them with the same shapes. Of those that are named in
+/// `growing`, vectors, the file may have fewer numbers: the rest stays as it is. Throws UserError that names the tensor
+/// otherwise.
+void load_tensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
+                  const std::set<std::string>& growing = {});
 
 /// Fills what the file has with the same shape, and returns the names that it did not fill: a network for other classes
 /// keeps its own classifier.

@@ -121,7 +121,7 @@ RunProgress load_checkpoint(const fs::path& folder, Method& method, const State&
   const fs::path from = whole_checkpoint(folder);
   for (const auto& [name, network] : method.networks())
     load_tensors(from / (name + ".safetensors"), tensors_of(*network));
-  load_tensors(from / "state.safetensors", state.tensors());
+  load_tensors(from / "state.safetensors", state.tensors(), state.growing());
   if (const auto broken = broken_tensor(method, state))
     throw UserError(fmt::format("{}: '{}' holds what no run has; the checkpoint is damaged", from.string(), *broken));
   return read_progress(folder);

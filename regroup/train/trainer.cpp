@@ -195,6 +195,24 @@ class Run {
     const std::string machine = progress_.machine;
     progress_ = saved;
     progress_.machine = machine;
+    const Settings before = resolve_settings({read_config((options_.output / "config.toml").string())});
+    if (before.integer("epochs") < epochs_) lengthen(before);
+  }
+
+  /// A run that gets more epochs than it had. Its phases may move, so the epoch that it was in begins again.
+  void lengthen(Settings settings) {
+    settings.set("epochs", std::int64_t{epochs_}, "epochs");
+    begin_epoch_anew();
+    save();
+    // Last, so that a kill before leaves the shorter run.
+    std::filesystem::remove(options_.output / "summary.json");
+    write_file(options_.output / "config.toml", config_text(settings));
+  }
+
+  void begin_epoch_anew() {
+    place() = {place().epoch, 0, 0};
+    progress_.epoch_seconds = progress_.epoch_estimator_seconds = progress_.waited_seconds = 0;
+    progress_.epoch_images = 0;
   }
 
   void save(const char* name = "last") {
@@ -298,9 +316,8 @@ class Run {
     const double validation = row.value("val_" + primary_);
     progress_.seconds += clock_seconds() - start;
     progress_.rows.push_back(row);
-    place() = {place().epoch + 1, 0, 0};
-    progress_.epoch_seconds = progress_.epoch_estimator_seconds = progress_.waited_seconds = 0;
-    progress_.epoch_images = 0;
+    ++place().epoch;
+    begin_epoch_anew();
     const bool best = measured && (std::isnan(validation) ? last : validation > progress_.best_validation);
     if (best && !std::isnan(validation)) progress_.best_validation = validation;
     if (has_folder()) {

@@ -12,8 +12,8 @@
 namespace regroup {
 
 struct TrainOptions {
-  std::filesystem::path output;             ///< the run's folder; empty: nothing is written
-  bool resume = false;                      ///< continues from output/last
+  std::filesystem::path output;  ///< the run's folder; empty: nothing is written
+  bool resume = false;           ///< continues from output/last; the settings may have more epochs than before
   const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the run ends after the current step and is saved
 };
 

@@ -145,10 +145,19 @@ grep -qE '^pixel.png,[^,]+,[01]\.[0-9]{4}(,[01]\.[0-9]{4}){10}$' predictions.csv
 mistake 'predictions.csv exists.*--overwrite' predict run pixel.png --out predictions.csv
 mistake 'nothing.png: cannot be opened' predict run nothing.png --on-bad-image refuse
 mistake 'run holds a run; continue it by --resume run' train --output run
-for flag in '--k 5' '--n 8' '--eps 2' '--select 0.5' --no-median --scale-k '--record-losses epoch-end' '--seed 3' '--epochs 9'; do
+for flag in '--k 5' '--n 8' '--eps 2' '--select 0.5' --no-median --scale-k '--record-losses epoch-end' '--seed 3' '--lr 0.2'; do
   # shellcheck disable=SC2086
   mistake "${flag%% *}: --resume continues with the run.s own settings" train --resume run $flag
 done
+# More epochs, also for a run that is done: it continues with its schedule stretched.
+cp -r run longer
+mistake '--epochs: --resume can only add epochs, and longer has 1; give more than 1$' train --resume longer --epochs 1
+expect 0 '^The run gets 2 epochs instead of 1\. .* schedule of 2 epochs: 0\.0501 instead of 0\.0001,' train --resume longer --epochs 2
+mistake '--epochs: --resume can only add epochs, and longer has 2; give more than 2$' train --resume longer --epochs 1
+expect 0 'test accuracy' train --resume longer
+grep -q '^epochs = 2$' longer/config.toml && [ "$(wc -l <longer/metrics.csv)" = 3 ] && grep -q '"epochs": *2' longer/summary.json ||
+  fail "a longer run: $(cat longer/metrics.csv longer/summary.json)"
+rm -r longer
 mistake '--output is empty' train --output ''
 expect 0 '^k = "7"$' train --method rml --k 7 --dry-run
 

@@ -73,6 +73,23 @@ TEST(Weights, ALineNamesTheTensorThatDoesNotFit) {
   EXPECT_EQ(error({"single", at::zeros({1})}), start + "tensor 'single' is F32 [], not F32 [1]" + end);
 }
 
+TEST(Weights, AVectorThatGrowsMayBeShorterInTheFile) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "state.safetensors";
+  save_tensors(file, {{"rates", at::tensor({0.1F, 0.2F})}});
+  const at::Tensor longer = at::tensor({7.0F, 8.0F, 9.0F}), shorter = at::tensor({7.0F});
+  load_tensors(file, {{"rates", longer}}, {"rates"});
+  EXPECT_TRUE(at::equal(longer, at::tensor({0.1F, 0.2F, 9.0F})));
+  EXPECT_NE(user_error([&] {
+              load_tensors(file, {{"rates", longer}});
+            }).find("tensor 'rates' is F32 [2], not F32 [3]"),
+            std::string::npos);
+  EXPECT_NE(user_error([&] {
+              load_tensors(file, {{"rates", shorter}}, {"rates"});
+            }).find("is F32 [2], not F32 [1]"),
+            std::string::npos);
+}
+
 TEST(Weights, ANetworkForOtherClassesKeepsItsClassifier) {
   const TemporaryFolder folder;
   const auto network = make_network("resnet18", small, 1);

@@ -11,11 +11,13 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <sstream>
 
 #include "regroup/core/error.h"
 #include "regroup/core/memory.h"
 #include "regroup/io/safetensors.h"
+#include "regroup/methods/schedule.h"
 #include "regroup/train/checkpoint.h"
 #include "regroup/train/run_settings.h"
 #include "regroup/train/trained_predictor.h"
@@ -84,6 +86,39 @@ TEST_F(Train, ItsConfigurationRepeatsTheRun) {
   train(settings(), {run("a")}, nobody);
   train(resolve_settings({read_config((run("a") / "config.toml").string())}), {run("b")}, nobody);
   EXPECT_EQ(bytes_of(run("a") / "last/model.safetensors"), bytes_of(run("b") / "last/model.safetensors"));
+}
+
+/// The step that a run begins with.
+class FirstStep : public Observer {
+ public:
+  void step_done(const StepReport& report) override {
+    if (!step) step = report.step;
+  }
+  std::optional<std::size_t> step;
+};
+
+TEST_F(Train, ARunGetsMoreEpochs) {
+  // A run that is done, and one that was stopped in the second phase and is back in its first: that epoch begins again.
+  for (const auto& [method, steps] : {std::pair{"rml", 100}, std::pair{"rml-semi", 8}}) {
+    SCOPED_TRACE(method);
+    const auto of = [&, name = method](const char* epochs) { return settings({{"method", name}, {"epochs", epochs}}); };
+    StopAfter stopper(steps);
+    const TrainResult shorter = train(of("2"), {run(method), false, &stopper.stop}, stopper);
+    // A stop right after the run has become longer does not take that back.
+    const std::atomic<bool> at_once{true};
+    Observer nobody;
+    EXPECT_FALSE(train(of("3"), {run(method), true, &at_once}, nobody).finished);
+    EXPECT_FALSE(std::filesystem::exists(run(method) / "summary.json"));
+    const Settings read = resolve_settings({read_config((run(method) / "config.toml").string())});
+    EXPECT_EQ(read.integer("epochs"), 3);
+    FirstStep first;
+    const TrainResult longer = train(read, {run(method), true}, first);
+    EXPECT_EQ(first.step, 1U);
+    ASSERT_EQ(longer.rows.size(), 3U);
+    EXPECT_EQ(longer.rows.front().value("train_loss"), shorter.rows.front().value("train_loss"));
+    EXPECT_EQ(longer.rows.back().value("lr"), learning_rate(read, (2 + 4.0 / 5) / 3)) << "the last of five steps";
+    EXPECT_EQ(longer.summary.epochs, 3);
+  }
 }
 
 TEST_F(Train, TheLearningRateSurvivesAStop) {

@@ -6,13 +6,13 @@
 
 #include "cli.h"
 #include "output.h"
+#include "regroup/core/file.h"
 #include "regroup/core/parallel.h"
 #include "regroup/core/printable.h"
-#include "regroup/core/settings.h"
-#include "regroup/data/dataset.h"
-#include "regroup/noise/labels_csv.h"
+#include "regroup/data/labels_file.h"
 #include "regroup/noise/noise.h"
 #include "regroup/noise/transition_csv.h"
+#include "setting_flags.h"
 
 namespace regroup {
 namespace {
@@ -23,7 +23,7 @@ struct NoiseFlags {
   std::string data;
   std::optional<std::string> data_dir;
   std::string noise;
-  std::string seed = "0";
+  std::unique_ptr<SettingFlags> seed;
   std::string out;
   std::optional<std::string> transitions;
   bool overwrite = false;
@@ -64,9 +64,9 @@ void print_report(const NoisyLabels& noisy, const Dataset& dataset) {
 
 void run_noise(const NoiseFlags& flags) {
   // Everything that can be wrong with the flags is found before the work.
-  Settings settings({seed_setting});
-  settings.set_text("seed", flags.seed, "--seed");
-  const auto seed = static_cast<std::uint64_t>(settings.integer("seed"));
+  std::uint64_t seed = 0;
+  for (const GivenValue& given : flags.seed->given())
+    seed = static_cast<std::uint64_t>(std::get<std::int64_t>(given.value));
   const NoiseSpec spec = parse_noise(flags.noise);
   refuse_existing(flags.out, flags.overwrite);
   if (flags.transitions) refuse_existing(*flags.transitions, flags.overwrite);
@@ -75,7 +75,7 @@ void run_noise(const NoiseFlags& flags) {
   const ImageSet& images = dataset.train;
   const Features features = pixel_features(images.pixels, static_cast<std::size_t>(images.count));
   const NoisyLabels noisy = make_noisy(spec, images.labels, dataset.classes(), features, seed, hardware_threads());
-  write_labels_csv(flags.out, noisy.labels, images.labels);
+  write_file(flags.out, labels_csv(noisy.labels, images.labels, images.paths));
   if (flags.transitions) write_transition(*flags.transitions, noisy.realised);
   if (!flags.quiet) {
     print_report(noisy, dataset);
@@ -91,8 +91,7 @@ void add_noise_command(CLI::App& app) {
   command->add_option("--data", flags->data, "The dataset whose training labels are made wrong")->required();
   command->add_option("--data-dir", flags->data_dir, "Where the dataset lies, if not where its package puts it");
   command->add_option("--noise", flags->noise, "KIND:RATE or matrix:FILE, see below")->required();
-  command->add_option("--seed", flags->seed, fmt::format("{} [{}]", seed_setting.help, flags->seed))
-      ->type_name("COUNT");
+  flags->seed = std::make_unique<SettingFlags>(*command, std::vector{seed_setting});
   command->add_option("--out", flags->out, "The file to write: index,label,clean")->required();
   command->add_option("--transitions", flags->transitions,
                       "Also write the realised transition matrix as CSV, as --noise matrix:FILE reads it");

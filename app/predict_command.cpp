@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -82,22 +81,23 @@ void run_predict(const PredictFlags& flags) {
   const at::Tensor shares = probabilities(trained.predictor(), images, all, options).contiguous();
   const auto predicted = most_likely(shares);
 
-  std::string csv = "path,label,confidence";
+  CsvWriter csv;
+  std::vector<std::string> fields{"path", "label", "confidence"};
   if (flags.probabilities)
-    for (const std::string& name : names) csv += "," + csv_field("p_" + name);
-  csv += '\n';
+    for (const std::string& name : names) fields.push_back("p_" + name);
+  csv.row(fields);
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     const float* row = shares.data_ptr<float>() + i * names.size();
     const auto y = static_cast<std::size_t>(predicted[i]);
-    csv += fmt::format("{},{},{:.4f}", csv_field(images.paths[i]), csv_field(names[y]), row[y]);
+    fields = {images.paths[i], names[y], fmt::format("{:.4f}", row[y])};
     if (flags.probabilities)
-      for (std::size_t c = 0; c < names.size(); ++c) fmt::format_to(std::back_inserter(csv), ",{:.4f}", row[c]);
-    csv += '\n';
+      for (std::size_t c = 0; c < names.size(); ++c) fields.push_back(fmt::format("{:.4f}", row[c]));
+    csv.row(fields);
   }
   if (flags.out) {
-    write_file(*flags.out, csv);
+    write_file(*flags.out, csv.text());
   } else {
-    write_data(csv);
+    write_data(csv.text());
   }
 }
 

@@ -2,17 +2,16 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <sstream>
-#include <string>
+#include <string_view>
 
 #include "regroup/core/error.h"
 #include "regroup/noise/transition_csv.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::istringstream in(std::string(reinterpret_cast<const char*>(data), size));
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
-    const regroup::TransitionMatrix matrix = regroup::read_transition(in, "fuzz", 3);
+    const regroup::TransitionMatrix matrix = regroup::parse_transition(text, "fuzz", 3);
     for (int from = 0; from < 3; ++from) {
       double sum = 0;
       for (const double entry : matrix.row(from)) {

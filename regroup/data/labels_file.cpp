@@ -239,6 +239,24 @@ LabelsFile read_labels(const std::filesystem::path& file, const Dataset& dataset
   return result;
 }
 
+std::string labels_csv(std::span<const std::int32_t> labels, std::span<const std::int32_t> clean,
+                       std::span<const std::string> paths) {
+  if ((!clean.empty() && clean.size() != labels.size()) || (!paths.empty() && paths.size() != labels.size()))
+    throw std::invalid_argument("labels_csv: labels, clean and paths differ in size");
+  CsvWriter csv;
+  std::vector<std::string> fields{"index", "label"};
+  if (!clean.empty()) fields.emplace_back("clean");
+  if (!paths.empty()) fields.emplace_back("path");
+  csv.row(fields);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    fields = {std::to_string(i), std::to_string(labels[i])};
+    if (!clean.empty()) fields.push_back(clean[i] < 0 ? "" : std::to_string(clean[i]));
+    if (!paths.empty()) fields.push_back(paths[i]);
+    csv.row(fields);
+  }
+  return csv.text();
+}
+
 std::vector<std::uint32_t> parse_trusted(std::string_view text, const std::string& name, const Dataset& dataset,
                                          const Tell& tell) {
   Images images(dataset);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,11 @@ LabelsFile read_labels(const std::filesystem::path& file, const Dataset& dataset
 
 /// The same from the text of one of the first two. `name` is for the messages.
 LabelsFile parse_labels(std::string_view text, const std::string& name, const Dataset& dataset, const Tell& tell = {});
+
+/// Such a CSV file: `index,label[,clean][,path]`, a line per image. `clean` is -1 where it is unknown; it and `paths`
+/// are empty where there are none.
+std::string labels_csv(std::span<const std::int32_t> labels, std::span<const std::int32_t> clean,
+                       std::span<const std::string> paths);
 
 /// Reads which training images have labels that are known to be right: an index or a path a line, or a CSV file with
 /// a column `index` or `path` or both, or NPY with indexes. Ascending; each at most once.

@@ -11,6 +11,16 @@
 #include "regroup/io/text_file.h"
 
 namespace regroup {
+namespace {
+
+bool needs_quotes(std::string_view field) {
+  // Readers take blanks off the ends of a field without quotes.
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  return field.find_first_of(",\"\r\n") != std::string_view::npos ||
+         (!field.empty() && (is_blank(field.front()) || is_blank(field.back())));
+}
+
+}  // namespace
 
 CsvReader::CsvReader(std::string_view text, std::string name) : rest_(text), name_(std::move(name)) {}
 
@@ -102,17 +112,20 @@ std::vector<std::optional<std::size_t>> find_columns(const CsvReader& header, st
   return columns;
 }
 
-std::string csv_field(std::string_view text) {
-  // Readers take blanks off the ends of a field without quotes.
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-  const bool blank_end = !text.empty() && (is_blank(text.front()) || is_blank(text.back()));
-  if (!blank_end && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"') result += c;
-    result += c;
+void CsvWriter::row(const std::vector<std::string>& fields) {
+  // Readers pass over a blank line at the end.
+  if (fields.size() == 1 && fields.front().empty()) text_ += "\"\"";
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) text_ += ',';
+    if (!needs_quotes(fields[i])) {
+      text_ += fields[i];
+      continue;
+    }
+    text_ += '"';
+    for (const char c : fields[i]) text_.append(c == '"' ? 2 : 1, c);
+    text_ += '"';
   }
-  return result + '"';
+  text_ += '\n';
 }
 
 }  // namespace regroup

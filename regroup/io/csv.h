@@ -54,7 +54,15 @@ std::string column_name(std::string_view field);
 std::vector<std::optional<std::size_t>> find_columns(const CsvReader& header, std::span<const std::string_view> known,
                                                      std::size_t required, const Tell& tell);
 
-/// A text as a field of a CSV line (RFC 4180): in double quotes where it holds a comma, a quote or a line end.
-std::string csv_field(std::string_view text);
+/// Writes a CSV text as CsvReader reads it. A field is put into double quotes only where it would be read otherwise
+/// without them; how numbers are formatted is the caller's choice.
+class CsvWriter {
+ public:
+  void row(const std::vector<std::string>& fields);
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
 
 }  // namespace regroup

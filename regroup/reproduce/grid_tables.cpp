@@ -193,19 +193,21 @@ std::vector<ResultTable> grid_tables(const GridCells& cells) {
 }
 
 std::string runs_csv(const GridCells& cells) {
-  std::string text =
-      "block,column,row,seed,predictor,primary,last,best_val,best_test,noise_rate,memorised,seconds,"
-      "estimator_seconds,peak_memory_mb,run\n";
+  const auto share = [](double value) { return fmt::format("{:.4f}", value); };
+  CsvWriter csv;
+  csv.row({"block", "column", "row", "seed", "predictor", "primary", "last", "best_val", "best_test", "noise_rate",
+           "memorised", "seconds", "estimator_seconds", "peak_memory_mb", "run"});
   cells.each([&](const GridBlock& block, const GridRow& row, const GridColumn& column, const Cell& cell) {
     for (const auto& [seed, outcome] : cell.done)
       for (const auto& [name, values] : outcome.summary.predictors)
-        text += fmt::format("{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.1f},{:.2f},{:.0f},{}\n",
-                            csv_field(block.label), csv_field(name_of(column)), csv_field(row.label), seed, name,
-                            name == outcome.summary.primary ? 1 : 0, values.last, values.best_val, values.best_test,
-                            outcome.summary.noise_rate, outcome.summary.memorised, outcome.summary.seconds,
-                            outcome.summary.estimator_seconds, outcome.summary.peak_memory_mb, cell.run(seed).name);
+        csv.row({block.label, name_of(column), row.label, std::to_string(seed), name,
+                 name == outcome.summary.primary ? "1" : "0", share(values.last), share(values.best_val),
+                 share(values.best_test), share(outcome.summary.noise_rate), share(outcome.summary.memorised),
+                 fmt::format("{:.1f}", outcome.summary.seconds),
+                 fmt::format("{:.2f}", outcome.summary.estimator_seconds),
+                 fmt::format("{:.0f}", outcome.summary.peak_memory_mb), cell.run(seed).name});
   });
-  return text;
+  return csv.text();
 }
 
 }  // namespace regroup

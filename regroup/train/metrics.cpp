@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "regroup/core/error.h"
+#include "regroup/io/csv.h"
 #include "regroup/io/text_file.h"
 
 namespace regroup {
@@ -18,16 +19,18 @@ double EpochMetrics::value(const std::string& name) const {
 }
 
 std::string metrics_csv(const std::vector<EpochMetrics>& rows) {
-  std::string text = "epoch";
+  CsvWriter csv;
+  std::vector<std::string> fields{"epoch"};
   if (!rows.empty())
-    for (const auto& [name, value] : rows.front().values) text += ',' + name;
-  text += '\n';
+    for (const auto& [name, value] : rows.front().values) fields.push_back(name);
+  csv.row(fields);
   for (const EpochMetrics& row : rows) {
-    text += fmt::format("{}", row.epoch);
-    for (const auto& [name, value] : row.values) text += std::isnan(value) ? "," : fmt::format(",{:.6g}", value);
-    text += '\n';
+    fields = {std::to_string(row.epoch)};
+    for (const auto& [name, value] : row.values)
+      fields.push_back(std::isnan(value) ? "" : fmt::format("{:.6g}", value));
+    csv.row(fields);
   }
-  return text;
+  return csv.text();
 }
 
 PredictorSummary summarise(const std::vector<EpochMetrics>& rows, const std::string& predictor) {

@@ -19,10 +19,10 @@ struct EpochMetrics {
   double value(const std::string& name) const;  ///< not a number where there is none of that name
 };
 
-/// A header and a line an epoch; what was not measured is an empty field.
+/// The text of metrics.csv: a header and a line per epoch. What was not measured is an empty field.
 std::string metrics_csv(const std::vector<EpochMetrics>& rows);
 
-/// Test accuracies (0 to 1) of one predictor over a run: what papers and users each mean by "the accuracy".
+/// Test accuracies (0 to 1) of one predictor over a run. Papers and users mean different ones by "the accuracy".
 struct PredictorSummary {
   double last = 0;
   double best_val = 0;   ///< at the epoch with the best accuracy on the noisy validation split

@@ -126,20 +126,6 @@ TrainingSet training_set(const RunData& data) {
   return set;
 }
 
-std::string labels_csv(const RunData& data) {
-  const auto& paths = data.dataset.train.paths;
-  std::string text = "index,label";
-  if (!data.clean.empty()) text += ",clean";
-  if (!paths.empty()) text += ",path";
-  text += '\n';
-  for (std::size_t i = 0; i < data.observed.size(); ++i) {
-    fmt::format_to(std::back_inserter(text), "{},{}", i, data.observed[i]);
-    if (!data.clean.empty() && data.clean[i] >= 0) fmt::format_to(std::back_inserter(text), ",{}", data.clean[i]);
-    if (!data.clean.empty() && data.clean[i] < 0) text += ',';
-    if (!paths.empty()) text += ',' + csv_field(paths[i]);
-    text += '\n';
-  }
-  return text;
-}
+std::string labels_csv(const RunData& data) { return labels_csv(data.observed, data.clean, data.dataset.train.paths); }
 
 }  // namespace regroup

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "regroup/core/file.h"
+#include "regroup/io/csv.h"
 #include "regroup/report/charts.h"
 
 namespace regroup {
@@ -60,27 +61,29 @@ std::string confusion(const RunData& data, const std::vector<std::int32_t>& pred
 }
 
 std::string train_outcome(const RunData& data, const FinalLosses& final) {
-  std::string text = "index,label,clean,loss,predicted\n";
+  CsvWriter csv;
+  csv.row({"index", "label", "clean", "loss", "predicted"});
   for (std::size_t slot = 0; slot < final.losses.size(); ++slot) {
     const std::uint32_t position = data.split.train[slot];
     const bool known = data.is_right(position) || data.is_wrong(position);
-    text +=
-        fmt::format("{},{},{},{},{}\n", position, data.observed[position],
-                    known ? fmt::format("{}", data.clean[position]) : "", final.losses[slot], final.predicted[slot]);
+    csv.row({std::to_string(position), std::to_string(data.observed[position]),
+             known ? std::to_string(data.clean[position]) : "", fmt::format("{}", final.losses[slot]),
+             std::to_string(final.predicted[slot])});
   }
-  return text;
+  return csv.text();
 }
 
 std::string test_outcome(const RunData& data, const std::map<std::string, std::vector<std::int32_t>>& predictions) {
-  std::string text = "index,label";
-  for (const auto& [name, predicted] : predictions) text += "," + name;
-  text += "\n";
+  CsvWriter csv;
+  std::vector<std::string> fields{"index", "label"};
+  for (const auto& [name, predicted] : predictions) fields.push_back(name);
+  csv.row(fields);
   for (std::size_t i = 0; i < data.dataset.test.labels.size(); ++i) {
-    text += fmt::format("{},{}", i, data.dataset.test.labels[i]);
-    for (const auto& [name, predicted] : predictions) text += fmt::format(",{}", predicted[i]);
-    text += "\n";
+    fields = {std::to_string(i), std::to_string(data.dataset.test.labels[i])};
+    for (const auto& [name, predicted] : predictions) fields.push_back(std::to_string(predicted[i]));
+    csv.row(fields);
   }
-  return text;
+  return csv.text();
 }
 
 }  // namespace

@@ -192,6 +192,20 @@ TEST(LabelsFile, APipeIsReadAsWell) {
   EXPECT_EQ(read_labels(Pipe(folder, bytes(array)).path(), images(2)).labels, (Labels{1, 0}));
 }
 
+TEST(LabelsFile, IsWrittenWithTheColumnsThatThereAre) {
+  EXPECT_EQ(labels_csv(Labels{3, 0, 12}, Labels{3, 1, 2}, {}), "index,label,clean\n0,3,3\n1,0,1\n2,12,2\n");
+  EXPECT_EQ(labels_csv(Labels{1, 0}, {}, {}), "index,label\n0,1\n1,0\n");
+  EXPECT_EQ(labels_csv(Labels{0, 1, 1}, Labels{-1, 1, 0}, photos.train.paths),
+            "index,label,clean,path\n0,0,,train/cat/1.png\n1,1,1,train/cat/2.png\n2,1,0,\"train/dog/a, b.png\"\n");
+}
+
+TEST(LabelsFile, WhatIsWrittenIsReadBack) {
+  const Labels labels{0, 1, 3}, clean{-1, 1, 0};
+  const auto file = parse(labels_csv(labels, clean, photos.train.paths), photos);
+  EXPECT_EQ(file.labels, labels);
+  EXPECT_EQ(file.clean, clean);
+}
+
 TEST(Trusted, AreIndexesALineOrAColumn) {
   EXPECT_EQ(parse_trusted("7\n0\n3\n", "f", images(8)), (Indexes{0, 3, 7}));
   EXPECT_EQ(parse_trusted("index\n7\n0\n", "f", images(8)), (Indexes{0, 7}));

@@ -48,9 +48,13 @@ TEST(Csv, SaysWhereItIsWrong) {
   EXPECT_EQ(user_error([] { parse(std::string("a\n\0", 3)); }), "f: line 2: it has a zero byte; is it a text file?");
 }
 
-RC_GTEST_PROP(CsvProperty, ReadsWhatIsWritten, ()) {
-  const auto records = *rc::gen::nonEmpty(rc::gen::container<std::vector<Record>>(rc::gen::nonEmpty(
+rc::Gen<std::vector<Record>> some_records() {
+  return rc::gen::nonEmpty(rc::gen::container<std::vector<Record>>(rc::gen::nonEmpty(
       rc::gen::container<Record>(rc::gen::container<std::string>(rc::gen::element('a', '"', ',', '\n', '\r', ' '))))));
+}
+
+RC_GTEST_PROP(CsvProperty, ReadsFieldsThatAreAllInQuotes, ()) {
+  const auto records = *some_records();
   std::string text;
   for (const auto& record : records) {
     for (std::size_t i = 0; i < record.size(); ++i) {
@@ -85,14 +89,25 @@ TEST(Columns, AreFoundInAnyOrder) {
             "f: line 1: no column 'label' in 'path'; the first line has to name the columns: path, label, clean");
 }
 
-TEST(CsvField, IsQuotedOnlyWhereItMustBe) {
-  EXPECT_EQ(csv_field("plain text"), "plain text");
-  EXPECT_EQ(csv_field(""), "");
-  EXPECT_EQ(csv_field(" a"), "\" a\"");
-  EXPECT_EQ(csv_field("a\t"), "\"a\t\"");
-  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
-  EXPECT_EQ(csv_field("say \"a\""), "\"say \"\"a\"\"\"");
-  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+std::string row(const Record& fields) {
+  CsvWriter csv;
+  csv.row(fields);
+  return csv.text();
+}
+
+TEST(CsvWriter, QuotesOnlyWhatMustBe) {
+  EXPECT_EQ(row({"plain text", "", "-1.5"}), "plain text,,-1.5\n");
+  EXPECT_EQ(row({" a", "a\t"}), "\" a\",\"a\t\"\n");
+  EXPECT_EQ(row({"a,b", "say \"a\""}), "\"a,b\",\"say \"\"a\"\"\"\n");
+  EXPECT_EQ(row({"two\nlines"}), "\"two\nlines\"\n");
+  EXPECT_EQ(row({""}), "\"\"\n");
+}
+
+RC_GTEST_PROP(CsvWriterProperty, WhatIsWrittenIsReadBack, ()) {
+  const auto records = *some_records();
+  CsvWriter csv;
+  for (const auto& record : records) csv.row(record);
+  RC_ASSERT(parse(csv.text()) == records);
 }
 
 }  // namespace

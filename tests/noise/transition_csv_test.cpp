@@ -3,18 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "noise_testing.h"
+#include "support/temporary_folder.h"
 
 namespace regroup {
 namespace {
 
-TransitionMatrix read(const std::string& text, int classes) {
-  std::istringstream in(text);
-  return read_transition(in, "t.csv", classes);
-}
+TransitionMatrix read(const std::string& text, int classes) { return parse_transition(text, "t.csv", classes); }
 
 std::string error_of(const std::string& text, int classes) {
   return user_error([&] { read(text, classes); });
@@ -64,26 +60,37 @@ TEST(TransitionCsv, MustMatchTheClasses) {
 }
 
 TEST(TransitionCsv, RefusesWhatIsNoCsv) {
-  EXPECT_EQ(error_of(std::string(2'000'000, '1'), 2), "t.csv: line 1: longer than 640000 characters");
-  EXPECT_EQ(error_of(std::string("1,0") + '\0' + "5\n0,1\n", 2).find("t.csv: line 1: '0"), 0U);
+  EXPECT_EQ(error_of("1,1" + std::string(2'000'000, '1'), 2),
+            "t.csv: line 1: '1" + std::string(59, '1') + "' is not a number; give probabilities and no header line");
+  EXPECT_EQ(error_of(std::string("1,0") + '\0' + "5\n0,1\n", 2),
+            "t.csv: line 1: it has a zero byte; is it a text file?");
+}
+
+TEST(TransitionCsv, AFileMayBeAsLargeAsAMatrixOfItsClassesAndNoLarger) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("t.csv", "1," + std::string(70'000, '0') + "\n0,1\n");
+  EXPECT_EQ(user_error([&] { read_transition(file, 2); }),
+            file.string() + ": more than 65792 bytes; is it the right file?");
+  EXPECT_EQ(user_error([&] { read_transition(file, 10); }),
+            file.string() + ": line 1: 2 columns for 10 classes; give a row and a column for each class");
 }
 
 TEST(TransitionCsv, AMissingFileAndAFolderAreErrors) {
   const auto missing = user_error([] { read_transition("/nowhere/t.csv", 2); });
-  EXPECT_EQ(missing, "/nowhere/t.csv: cannot be opened; give a CSV file with the transition matrix");
+  EXPECT_EQ(missing, "/nowhere/t.csv: cannot be opened; does it exist, and may it be read?");
   const auto folder = std::filesystem::temp_directory_path();
-  EXPECT_EQ(user_error([&] { read_transition(folder, 2); }), folder.string() + ": cannot be read");
+  EXPECT_EQ(user_error([&] { read_transition(folder, 2); }), folder.string() + ": cannot be read; is it a file?");
 }
 
 TEST(TransitionCsv, WhatIsWrittenIsReadBack) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "regroup_write_transition_test.csv";
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "t.csv";
   TransitionMatrix matrix(3);
   matrix(0, 0) = 2.0 / 3;
   matrix(0, 1) = 1.0 / 3;
   matrix(1, 1) = 1;
   write_transition(file, matrix);
   const auto again = read_transition(file, 3);
-  std::filesystem::remove(file);
   EXPECT_EQ(again(2, 2), 1) << "a class without samples";
   for (int from = 0; from < 2; ++from) {
     for (int to = 0; to < 2; ++to) EXPECT_DOUBLE_EQ(again(from, to), matrix(from, to));

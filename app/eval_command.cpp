@@ -25,22 +25,26 @@ struct EvalFlags {
   std::string device = "auto", precision = "auto";
 };
 
-/// The run's own data, loaded as the run has loaded it, unless other data is asked for.
+/// What was found and decided, the training has told.
+struct EvalConsole final : Console {
+  EvalConsole() : Console(false) {}
+  void note(const std::string& /*sentence*/) override {}
+};
+
+/// The run's own data, unless other data is asked for.
 Dataset load_data(const EvalFlags& flags, const NetworkCard& card) {
-  Console console(false);
   Settings settings = run_settings({});
   if (!flags.data) {
     const auto config = std::filesystem::path(flags.run) / "config.toml";
     if (!std::filesystem::exists(config))
-      throw UserError(fmt::format("{}: is no run's folder, so that its data is not known; give --data", flags.run));
+      throw UserError(fmt::format("{}: is not the folder of a run, so its data is not known; give --data", flags.run));
     settings = resolve_settings({read_config(config.string())});
   }
   if (flags.data) settings.set("data", *flags.data, "--data");
   if (flags.data_dir) settings.set("data-dir", *flags.data_dir, "--data-dir");
   settings.set("image-size", std::int64_t{card.height}, "the network");
-  LoadOptions options = load_options(settings, hardware_threads(), console);
-  options.tell = {};  // the training has told it
-  Dataset dataset = load_dataset(settings.text("data"), options);
+  EvalConsole console;
+  Dataset dataset = load_run_images(settings, hardware_threads(), console);
   const ImageSet& test = dataset.test;
   if (test.count == 0)
     throw UserError(fmt::format("{}: there are no test images; give others by --data", settings.text("data")));

@@ -1,29 +1,43 @@
 // regroup noise: makes labels wrong on purpose and writes them beside the clean ones.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 
 #include "cli.h"
+#include "console.h"
 #include "output.h"
 #include "regroup/core/file.h"
 #include "regroup/core/parallel.h"
 #include "regroup/core/printable.h"
 #include "regroup/data/labels_file.h"
-#include "regroup/noise/noise.h"
 #include "regroup/noise/transition_csv.h"
+#include "regroup/train/run_data.h"
 #include "setting_flags.h"
 
 namespace regroup {
 namespace {
 
-const SettingInfo seed_setting{"seed", "Options", std::int64_t{0}, "Another seed, other labels", 0, 9e15};
+/// Those of a run that decide which images it has, in which order, and how their labels go wrong.
+std::vector<SettingInfo> noise_settings() {
+  std::vector<SettingInfo> chosen;
+  for (SettingInfo info : common_settings()) {
+    constexpr std::array names{"data", "data-dir", "noise", "test-split", "image-size", "on-bad-image", "seed"};
+    if (std::find(names.begin(), names.end(), info.name) == names.end()) continue;
+    if (info.name == "data") info.help = "The dataset whose training labels are made wrong, see below";
+    if (info.name == "noise") info.help = "KIND:RATE or matrix:FILE, see below";
+    if (info.name == "seed") info.help = "Another seed, other labels";
+    if (info.name == "data" || info.name == "noise") info.fallback = std::string();
+    info.group = "Options";
+    chosen.push_back(info);
+  }
+  return chosen;
+}
 
 struct NoiseFlags {
-  std::string data;
-  std::optional<std::string> data_dir;
-  std::string noise;
-  std::unique_ptr<SettingFlags> seed;
+  std::unique_ptr<SettingFlags> settings;
   std::string out;
   std::optional<std::string> transitions;
   bool overwrite = false;
@@ -42,6 +56,8 @@ std::string noise_footer() {
   for (const NoiseKindInfo& kind : noise_kinds()) kinds.emplace_back(kind.usage(), kind.description);
   for (const DatasetInfo& set : datasets()) sets.emplace_back(set.usage(), set.description);
   return "Kinds of noise:\n" + table_of(kinds, 20) + "\nDatasets:\n" + table_of(sets, 20) +
+         "\nregroup train --labels FILE reads what is written; give it the same --data, --test-split and "
+         "--on-bad-image.\n"
          "\nExample:\n  regroup noise --data fashion-mnist --noise pairflip:0.45 --seed 7 --out labels.csv";
 }
 
@@ -64,22 +80,21 @@ void print_report(const NoisyLabels& noisy, const Dataset& dataset) {
 
 void run_noise(const NoiseFlags& flags) {
   // Everything that can be wrong with the flags is found before the work.
-  std::uint64_t seed = 0;
-  for (const GivenValue& given : flags.seed->given())
-    seed = static_cast<std::uint64_t>(std::get<std::int64_t>(given.value));
-  const NoiseSpec spec = parse_noise(flags.noise);
+  const Settings settings = resolve_settings({flags.settings->given()});
+  parse_noise(settings.text("noise"));
   refuse_existing(flags.out, flags.overwrite);
   if (flags.transitions) refuse_existing(*flags.transitions, flags.overwrite);
 
-  const Dataset dataset = load_dataset(flags.data, {.data_dir = flags.data_dir, .threads = hardware_threads()});
+  Console console(flags.quiet);
+  const Dataset dataset = load_run_images(settings, hardware_threads(), console);
   const ImageSet& images = dataset.train;
-  const Features features = pixel_features(images.pixels, static_cast<std::size_t>(images.count));
-  const NoisyLabels noisy = make_noisy(spec, images.labels, dataset.classes(), features, seed, hardware_threads());
+  const NoisyLabels noisy = make_run_noise(settings, dataset, hardware_threads());
   write_file(flags.out, labels_csv(noisy.labels, images.labels, images.paths));
   if (flags.transitions) write_transition(*flags.transitions, noisy.realised);
   if (!flags.quiet) {
     print_report(noisy, dataset);
-    print_out("{}: index,label,clean for {} images\n", flags.out, noisy.labels.size());
+    print_out("{}: index,label,clean{} for {} images\n", flags.out, images.paths.empty() ? "" : ",path",
+              noisy.labels.size());
   }
 }
 
@@ -88,15 +103,14 @@ void run_noise(const NoiseFlags& flags) {
 void add_noise_command(CLI::App& app) {
   auto flags = std::make_shared<NoiseFlags>();
   CLI::App* command = app.add_subcommand("noise", "Make labels wrong on purpose, in a known way");
-  command->add_option("--data", flags->data, "The dataset whose training labels are made wrong")->required();
-  command->add_option("--data-dir", flags->data_dir, "Where the dataset lies, if not where its package puts it");
-  command->add_option("--noise", flags->noise, "KIND:RATE or matrix:FILE, see below")->required();
-  flags->seed = std::make_unique<SettingFlags>(*command, std::vector{seed_setting});
-  command->add_option("--out", flags->out, "The file to write: index,label,clean")->required();
+  flags->settings = std::make_unique<SettingFlags>(*command, noise_settings());
+  for (const char* needed : {"--data", "--noise"}) command->get_option(needed)->required();
+  command->add_option("--out", flags->out, "The file to write: index,label,clean, and the path of image files")
+      ->required();
   command->add_option("--transitions", flags->transitions,
                       "Also write the realised transition matrix as CSV, as --noise matrix:FILE reads it");
   command->add_flag("--overwrite", flags->overwrite, "Replace files that exist");
-  command->add_flag("-q,--quiet", flags->quiet, "Print nothing");
+  command->add_flag("-q,--quiet", flags->quiet, "Print nothing but warnings");
   command->footer(noise_footer());
   command->callback([flags] { run_noise(*flags); });
 }

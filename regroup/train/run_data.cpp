@@ -1,20 +1,18 @@
 #include "regroup/train/run_data.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "regroup/core/error.h"
 #include "regroup/data/labels_file.h"
 #include "regroup/io/csv.h"
 #include "regroup/nn/network.h"
-#include "regroup/noise/noise.h"
 
 namespace regroup {
+namespace {
 
+/// `observer` must outlive them.
 LoadOptions load_options(const Settings& settings, int threads, Observer& observer) {
   LoadOptions options;
   if (!settings.text("data-dir").empty()) options.data_dir = settings.text("data-dir");
@@ -30,8 +28,6 @@ LoadOptions load_options(const Settings& settings, int threads, Observer& observ
   options.tell = [&observer](const std::string& sentence) { observer.note(sentence); };
   return options;
 }
-
-namespace {
 
 /// The labels that the run learns from, and the true ones as far as they are known. The labels of a published dataset
 /// count as true; those of image files only where their CSV file says so.
@@ -49,11 +45,8 @@ void choose_labels(const Settings& settings, int threads, const Tell& tell, RunD
     if (!file.clean.empty()) data.clean = std::move(file.clean);
   }
   if (noise.kind != NoiseKind::none) {
-    const Features features = pixel_features(images.pixels, static_cast<std::size_t>(images.count));
     data.clean = images.labels;
-    data.observed = make_noisy(noise, images.labels, data.dataset.classes(), features,
-                               static_cast<std::uint64_t>(settings.integer("seed")), threads)
-                        .labels;
+    data.observed = make_run_noise(settings, data.dataset, threads).labels;
   }
 }
 
@@ -99,9 +92,20 @@ double RunData::noise_rate() const {
   return known > 0 ? wrong / known : std::numeric_limits<double>::quiet_NaN();
 }
 
+Dataset load_run_images(const Settings& settings, int threads, Observer& observer) {
+  return load_dataset(settings.text("data"), load_options(settings, threads, observer));
+}
+
+NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int threads) {
+  const ImageSet& images = dataset.train;
+  return make_noisy(parse_noise(settings.text("noise")), images.labels, dataset.classes(),
+                    pixel_features(images.pixels, static_cast<std::size_t>(images.count)),
+                    static_cast<std::uint64_t>(settings.integer("seed")), threads);
+}
+
 RunData load_run_data(const Settings& settings, int threads, Observer& observer) {
   RunData data;
-  data.dataset = load_dataset(settings.text("data"), load_options(settings, threads, observer));
+  data.dataset = load_run_images(settings, threads, observer);
   const Tell tell = [&observer](const std::string& sentence) { observer.message(sentence); };
   choose_labels(settings, threads, tell, data);
   choose_samples(settings, data);

@@ -8,6 +8,7 @@
 #include "regroup/data/dataset.h"
 #include "regroup/data/split.h"
 #include "regroup/methods/training_set.h"
+#include "regroup/noise/noise.h"
 #include "regroup/train/observer.h"
 
 namespace regroup {
@@ -30,15 +31,19 @@ struct RunData {
   bool is_right(std::uint32_t position) const { return !clean.empty() && clean[position] == observed[position]; }
 };
 
-/// How the data of a run is loaded. `observer` must outlive it.
-LoadOptions load_options(const Settings& settings, int threads, Observer& observer);
+/// The images and labels that a run with these settings reads, before any label is replaced. Whoever needs a run's data
+/// loads it here, so that an index means the same image to all.
+Dataset load_run_images(const Settings& settings, int threads, Observer& observer);
+
+/// The labels of its training images, made wrong by the settings `noise` and `seed`.
+NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int threads);
 
 RunData load_run_data(const Settings& settings, int threads, Observer& observer);
 
 /// What the method may see of it. `data` must outlive it.
 TrainingSet training_set(const RunData& data);
 
-/// `index,label[,clean][,path]`, a line an image: the run's own record of its labels, as --labels reads it.
+/// `index,label[,clean][,path]`, a line per image: the run's own record of its labels, as --labels reads it.
 std::string labels_csv(const RunData& data);
 
 }  // namespace regroup

@@ -46,6 +46,15 @@ does 'the same settings again' '' regroup train --config "$run/config.toml" --ep
 does 'its own labels.csv as the labels' '' regroup train --data 'folder:my photos' --recipe fast --epochs 1 --labels "$run/labels.csv" --output relabelled
 cmp -s <(cut -d, -f 1-2 "$run/labels.csv") <(cut -d, -f 1-2 relabelled/labels.csv) || fail 'the labels are others'
 
+# Labels that are made wrong beforehand are of the images that the run has, also where some become its test part and some are damaged.
+mkdir apart
+cp -r 'my photos/Train/hat' 'my photos/Train/shoes' apart
+for photo in 1 3; do echo 'no image' > "apart/hat/photo $photo.JPG"; done
+shared=(--data folder:apart --test-split 0.3 --on-bad-image skip)
+does 'making labels wrong' 'index,label,clean,path for 10 images' regroup noise "${shared[@]}" --noise symmetric:0.5 --seed 3 --out wrong.csv
+does 'training on them' '' regroup train "${shared[@]}" --recipe fast --epochs 1 --val-split 0 --labels wrong.csv --output wrong
+cmp wrong.csv wrong/labels.csv || fail 'the run has other labels or images'
+
 cat > grid.toml <<'G'
 title = "My own comparison"
 seeds = 1

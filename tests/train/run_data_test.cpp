@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "data/image_testing.h"
+#include "regroup/data/labels_file.h"
 #include "regroup/train/run_settings.h"
 #include "support/user_error.h"
 
@@ -57,6 +58,31 @@ TEST(RunData, ReadsTheLabelsThatItWrites) {
               load({{"data", photos}, {"labels", file.string()}});
             }).find("the folder has changed"),
             std::string::npos);
+}
+
+TEST(RunData, LabelsThatAreMadeWrongBeforehandAreThoseThatARunMakesItself) {
+  const TemporaryFolder folder;
+  write_photos(folder);
+  // One of them is in the test part.
+  for (const char* name : {"01.png", "03.png"})
+    folder.write(std::string("photos/train/a/") + name, std::string("no image"));
+  for (const char* part : {"Validation", "test"}) std::filesystem::remove_all(folder.path() / "photos" / part);
+  std::vector<std::pair<std::string, std::string>> values{
+      {"data", "folder:" + (folder.path() / "photos").string()}, {"test-split", "0.3"}, {"on-bad-image", "skip"}};
+  const auto with = [&](const char* name, const std::string& value) {
+    auto more = values;
+    more.emplace_back(name, value);
+    return more;
+  };
+  Observer nobody;
+  const Settings settings = run_settings(with("noise", "instance:0.4"));
+  const Dataset images = load_run_images(settings, 1, nobody);
+  EXPECT_EQ(images.train.count, 14);
+  const auto file = folder.write(
+      "labels.csv", labels_csv(make_run_noise(settings, images, 1).labels, images.train.labels, images.train.paths));
+  const RunData replaced = load(with("labels", file.string())), made = load(with("noise", "instance:0.4"));
+  EXPECT_EQ(replaced.observed, made.observed);
+  EXPECT_EQ(labels_csv(replaced), labels_csv(made));
 }
 
 }  // namespace

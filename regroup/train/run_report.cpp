@@ -61,14 +61,19 @@ std::string confusion(const RunData& data, const std::vector<std::int32_t>& pred
 }
 
 std::string train_outcome(const RunData& data, const FinalLosses& final) {
+  const auto& paths = data.dataset.train.paths;
   CsvWriter csv;
-  csv.row({"index", "label", "clean", "loss", "predicted"});
+  std::vector<std::string> fields{"index", "label", "clean", "loss", "predicted"};
+  if (!paths.empty()) fields.emplace_back("path");
+  csv.row(fields);
   for (std::size_t slot = 0; slot < final.losses.size(); ++slot) {
     const std::uint32_t position = data.split.train[slot];
     const bool known = data.is_right(position) || data.is_wrong(position);
-    csv.row({std::to_string(position), std::to_string(data.observed[position]),
-             known ? std::to_string(data.clean[position]) : "", fmt::format("{}", final.losses[slot]),
-             std::to_string(final.predicted[slot])});
+    fields = {std::to_string(position), std::to_string(data.observed[position]),
+              known ? std::to_string(data.clean[position]) : "", fmt::format("{}", final.losses[slot]),
+              std::to_string(final.predicted[slot])};
+    if (!paths.empty()) fields.push_back(paths[position]);
+    csv.row(fields);
   }
   return csv.text();
 }

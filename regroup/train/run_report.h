@@ -26,8 +26,8 @@ struct RunMaterial {
 /// The share of wrong labels that are predicted; not a number where no label is known to be wrong.
 double memorised_share(const RunData& data, const std::vector<std::int32_t>& predicted);
 
-/// summary.json, outcome/ (what was said in the end about every training label and every test image) and plots/ of a
-/// finished run.
+/// summary.json, outcome/ (the final prediction for every training label and every test image) and plots/ of a finished
+/// run.
 void write_report(const std::filesystem::path& folder, const RunData& data, const RunMaterial& material,
                   const std::vector<EpochMetrics>& rows, const RunSummary& summary);
 

@@ -150,7 +150,7 @@ bool names_images(const std::vector<std::string>& fields) {
 }
 
 [[noreturn]] void fail_count(const std::string& name, std::size_t found, std::size_t count, const std::string& more) {
-  throw UserError(fmt::format("{}: {} labels for {} images{}; give one line an image", name, found, count, more));
+  throw UserError(fmt::format("{}: {} labels for {} images{}; give one line per image", name, found, count, more));
 }
 
 /// The reader is at the header line.
@@ -168,7 +168,7 @@ LabelsFile parse_table(CsvReader& reader, Images& images, const Classes& classes
     reader.expect(width);
     const auto& fields = reader.fields();
     const auto index = place.position(reader, images);
-    if (file.labels[index] >= 0) reader.fail(fmt::format("image {} comes twice; give one line an image", index));
+    if (file.labels[index] >= 0) reader.fail(fmt::format("image {} comes twice; give one line per image", index));
     file.labels[index] = classes.number_of(reader, fields[*columns[0]]);
     if (columns[1] && !fields[*columns[1]].empty()) {
       file.clean[index] = classes.number_of(reader, fields[*columns[1]]);
@@ -190,7 +190,7 @@ LabelsFile parse_list(CsvReader& reader, bool more, std::size_t count, const Cla
   std::size_t found = 0;
   for (; more; more = reader.next(), ++found) {
     if (reader.fields().size() != 1) {
-      reader.fail(fmt::format("{} fields; give one label a line, or index,label and these words as the first line",
+      reader.fail(fmt::format("{} fields; give one label per line, or index,label and these words as the first line",
                               reader.fields().size()));
     }
     const auto label = classes.number_of(reader, reader.fields()[0]);
@@ -201,7 +201,7 @@ LabelsFile parse_list(CsvReader& reader, bool more, std::size_t count, const Cla
 }
 
 std::vector<std::uint32_t> ascending(std::vector<std::uint32_t> indexes, const std::string& name) {
-  if (indexes.empty()) throw UserError(fmt::format("{}: no image in it; give the index or path of one a line", name));
+  if (indexes.empty()) throw UserError(fmt::format("{}: no image in it; give the index or path of one per line", name));
   std::sort(indexes.begin(), indexes.end());
   const auto twice = std::adjacent_find(indexes.begin(), indexes.end());
   if (twice != indexes.end()) throw UserError(fmt::format("{}: image {} comes twice; give it once", name, *twice));
@@ -270,7 +270,7 @@ std::vector<std::uint32_t> parse_trusted(std::string_view text, const std::strin
     place = {columns[0], columns[1]};
     more = reader.next();
   } else if (width > 1) {
-    reader.fail("no column 'index' or 'path'; give a first line that names the columns, or one image a line");
+    reader.fail("no column 'index' or 'path'; give a first line that names the columns, or one image per line");
   }
   std::vector<std::uint32_t> indexes;
   for (; more; more = reader.next()) {

@@ -14,7 +14,7 @@ namespace regroup {
 
 /// Labels that replace those of a dataset.
 struct LabelsFile {
-  std::vector<std::int32_t> labels;  ///< one an image
+  std::vector<std::int32_t> labels;  ///< one per image
   std::vector<std::int32_t> clean;   ///< the true labels, -1 where the file does not say one; empty if it says none
 };
 
@@ -23,7 +23,7 @@ struct LabelsFile {
 ///
 /// - CSV whose first line names the columns `index` or `path` or both, `label` and maybe `clean`, columns and lines in
 ///   any order (see `find_columns`), as `regroup noise` and runs write it; each image has one line;
-/// - one label a line, in the order of the images;
+/// - one label per line, in the order of the images;
 /// - NPY, one integer an image, in the order of the images.
 ///
 /// A path is one of ImageSet::paths. Where there are both, the index counts, and the path must be that of the image. A
@@ -38,7 +38,7 @@ LabelsFile parse_labels(std::string_view text, const std::string& name, const Da
 std::string labels_csv(std::span<const std::int32_t> labels, std::span<const std::int32_t> clean,
                        std::span<const std::string> paths);
 
-/// Reads which training images have labels that are known to be right: an index or a path a line, or a CSV file with
+/// Reads which training images have labels that are known to be right: an index or a path per line, or a CSV file with
 /// a column `index` or `path` or both, or NPY with indexes. Ascending; each at most once.
 std::vector<std::uint32_t> read_trusted(const std::filesystem::path& file, const Dataset& dataset,
                                         const Tell& tell = {});

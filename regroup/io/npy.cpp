@@ -65,7 +65,7 @@ class HeaderParser {
       if (!skip(',') && next() != '}') bad_header(name_, "lacks a comma");
     }
     skip_space();
-    if (!rest_.empty()) bad_header(name_, "goes on after its end");
+    if (!rest_.empty()) bad_header(name_, "continues after its end");
     if (!has_descr || !has_order || !has_shape) bad_header(name_, "lacks descr, fortran_order or shape");
     return array;
   }

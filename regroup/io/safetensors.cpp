@@ -23,7 +23,7 @@ namespace regroup {
 namespace {
 
 constexpr std::size_t length_size = 8;
-constexpr std::uint64_t max_header = 100'000'000;  // as the format has it
+constexpr std::uint64_t max_header = 100'000'000;  // the limit of the format
 constexpr std::size_t max_rank = 64;
 constexpr std::string_view metadata_key = "__metadata__";
 

@@ -18,7 +18,7 @@ struct TensorBytes {
   std::string name;
   std::string dtype;                 ///< "F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL", ...
   std::vector<std::int64_t> shape;   ///< empty for a single number
-  std::span<const std::byte> bytes;  ///< of somebody else
+  std::span<const std::byte> bytes;  ///< borrowed, not owned
 };
 
 /// The bytes of one number of this type; 0 for a type that is not known.

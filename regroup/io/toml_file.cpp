@@ -9,7 +9,7 @@
 namespace regroup {
 namespace {
 
-/// Where the text goes on behind the string that starts with the quote at `start`; at its end, where the parser will
+/// Where the text continues behind the string that starts with the quote at `start`; at its end, where the parser will
 /// find that the string is not closed.
 std::size_t behind_string(std::string_view text, std::size_t start) {
   const char quote = text[start];

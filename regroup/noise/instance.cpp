@@ -15,7 +15,7 @@ namespace {
 /// Samples that are projected at once.
 constexpr std::size_t block = 8;
 
-/// W_c, one row of numbers a feature. A row has its own stream, so that threads can share the work.
+/// W_c, one row of numbers per feature. A row has its own stream, so that threads can share the work.
 std::vector<float> random_directions(std::size_t size, std::size_t columns, int of_class, std::uint64_t seed,
                                      int threads) {
   std::vector<float> directions(size * columns);

@@ -51,8 +51,8 @@ struct GridBlock {
 /// What is shown of the runs.
 enum class Shown {
   accuracy,  ///< a table of test accuracies
-  curves,    ///< test accuracy by epoch, a chart a column
-  losses,    ///< the losses of right and wrong labels in the end, a chart a run of the first seed
+  curves,    ///< test accuracy by epoch, a chart per column
+  losses,    ///< the losses of right and wrong labels in the end, a chart per run of the first seed
   cost,      ///< time and memory
 };
 

@@ -71,7 +71,7 @@ Series mean_curve(const GridCells& cells, const GridRow& row, const GridColumn& 
   return mean;
 }
 
-/// A chart a column: test accuracy by epoch, the mean over seeds, a line a row.
+/// A chart per column: test accuracy by epoch, the mean over seeds, a line per row.
 std::vector<ResultFigure> curves(const GridCells& cells) {
   std::vector<ResultFigure> figures;
   for (const GridBlock& block : cells.grid().blocks)
@@ -88,7 +88,7 @@ std::vector<ResultFigure> curves(const GridCells& cells) {
   return figures;
 }
 
-/// A chart a cell: the losses of right and wrong labels after training, of the first seed.
+/// A chart per cell: the losses of right and wrong labels after training, of the first seed.
 std::vector<ResultFigure> losses(const GridCells& cells) {
   std::vector<ResultFigure> figures;
   cells.each([&](const GridBlock& block, const GridRow& row, const GridColumn& column, const Cell& cell) {

@@ -10,7 +10,7 @@ namespace regroup {
 /// The tables that a grid shows; one without figures, with what the grid says about itself, where it shows none.
 std::vector<ResultTable> grid_tables(const GridCells& cells);
 
-/// A line a run and predictor: all figures.
+/// All figures: a line per run and predictor.
 std::string runs_csv(const GridCells& cells);
 
 }  // namespace regroup

@@ -25,7 +25,7 @@ struct Narrowing {
   std::vector<std::string> blocks;   ///< labels, or the data
 };
 
-/// The runs of one cell, a seed each. A row whose method this program does not have gives none.
+/// The runs of one cell, one per seed. A row whose method this program does not have gives none.
 std::vector<PlannedRun> cell_runs(const Grid& grid, const Scale& scale, const GridBlock& block, const GridRow& row,
                                   const GridColumn& column);
 

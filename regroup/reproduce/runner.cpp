@@ -117,8 +117,8 @@ class Runner {
     return true;
   }
 
-  /// Reads from the folder what has become of the runs, whoever works on them: of all, or of those that somebody is
-  /// known to work on.
+  /// Reads from the folder what has become of the runs, whoever works on them: of all, or of those that another process
+  /// is known to work on.
   void look(bool at_all) {
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       if (has_ended(i)) continue;
@@ -147,7 +147,7 @@ class Runner {
         elsewhere_.insert(i);
         continue;
       }
-      // Somebody may have finished it since it was looked at.
+      // Another process may have finished it since it was looked at.
       states_[i] = options_.folder.state(plan_[i].name);
       if (states_[i].kind == RunState::Kind::done) continue;
       start(i, std::move(*lock));

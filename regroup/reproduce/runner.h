@@ -35,7 +35,7 @@ struct GridFolder {
 
 /// The grid as a whole, for whoever watches.
 struct GridReport {
-  std::size_t runs = 0, done = 0, failed = 0, elsewhere = 0;  ///< elsewhere: somebody else works on them
+  std::size_t runs = 0, done = 0, failed = 0, elsewhere = 0;  ///< elsewhere: another process works on them
   std::vector<std::string> running;                           ///< what works here: name, epoch
   double share = 0;                                           ///< of all epochs
   double seconds_left = 0;                                    ///< not a number while nobody can tell
@@ -66,7 +66,7 @@ struct RunnerOptions {
 };
 
 /// Does all runs that are not done yet, and returns when each is done or has failed, whoever did it, or when it was
-/// stopped. A run that somebody stops by a signal is left as it is. A failure of an earlier time is tried again, once.
+/// stopped. A run that is stopped by a signal is left as it is. What failed at an earlier time is tried again, once.
 GridReport run_plan(const std::vector<PlannedRun>& plan, const RunnerOptions& options, GridObserver& observer);
 
 }  // namespace regroup

@@ -57,7 +57,7 @@ mistake "--seed: 'minus' is not a whole number" noise --data fashion-mnist --noi
 
 expect 0 'realised rate +0\.4[45]' noise --data fashion-mnist --noise pairflip:0.45 --seed 7 --out labels.csv --transitions t.csv
 [ "$(head -n 1 labels.csv)" = index,label,clean ] || fail 'labels.csv has no header'
-[ "$(wc -l <labels.csv)" = 60001 ] || fail 'labels.csv has not one line an image'
+[ "$(wc -l <labels.csv)" = 60001 ] || fail 'labels.csv has not one line per image'
 awk -F, 'NR > 1 && ($1 != NR - 2 || ($2 != $3 && $2 != ($3 + 1) % 10)) { bad = 1 } END { exit bad }' labels.csv ||
   fail 'a label is neither the clean one nor the next'
 mistake 'labels.csv exists.*--overwrite' noise --data fashion-mnist --noise none --out labels.csv

@@ -68,12 +68,12 @@ TEST(LabelsFile, ANumberIsANumberEvenIfAClassIsCalledSo) {
 }
 
 TEST(LabelsFile, EachImageHasOneLabel) {
-  EXPECT_EQ(error_of("0\n1\n"), "f.csv: 2 labels for 3 images; give one line an image");
-  EXPECT_EQ(error_of("0\n1\n0\n1\n"), "f.csv: 4 labels for 3 images; give one line an image");
-  EXPECT_EQ(error_of(""), "f.csv: 0 labels for 3 images; give one line an image");
+  EXPECT_EQ(error_of("0\n1\n"), "f.csv: 2 labels for 3 images; give one line per image");
+  EXPECT_EQ(error_of("0\n1\n0\n1\n"), "f.csv: 4 labels for 3 images; give one line per image");
+  EXPECT_EQ(error_of(""), "f.csv: 0 labels for 3 images; give one line per image");
   EXPECT_EQ(error_of("index,label\n0,1\n2,1\n"),
-            "f.csv: 2 labels for 3 images (none for image 1); give one line an image");
-  EXPECT_EQ(error_of("index,label\n0,1\n2,1\n0,1\n"), "f.csv: line 4: image 0 comes twice; give one line an image");
+            "f.csv: 2 labels for 3 images (none for image 1); give one line per image");
+  EXPECT_EQ(error_of("index,label\n0,1\n2,1\n0,1\n"), "f.csv: line 4: image 0 comes twice; give one line per image");
   EXPECT_EQ(error_of("index,label\n3,1\n"), "f.csv: line 2: index 3 is outside 0 .. 2; is the file for this dataset?");
   EXPECT_EQ(error_of("index,label\n-1,1\n"),
             "f.csv: line 2: index -1 is outside 0 .. 2; is the file for this dataset?");
@@ -89,7 +89,7 @@ TEST(LabelsFile, LabelsMustBeClasses) {
   EXPECT_EQ(error_of("label\n0\n0\n0\n"), "f.csv: line 1: label 'label'" + rest);
   EXPECT_EQ(error_of("index,label,clean\n0,0,horse\n"), "f.csv: line 2: label 'horse'" + rest);
   EXPECT_EQ(error_of("0,1\n"),
-            "f.csv: line 1: 2 fields; give one label a line, or index,label and these words as the first line");
+            "f.csv: line 1: 2 fields; give one label per line, or index,label and these words as the first line");
   EXPECT_EQ(error_of("index,lable\n0,0\n"),
             "f.csv: line 1: no column 'label' in 'index,lable'; the first line has to name the columns: label, clean, "
             "index, path");
@@ -111,7 +111,7 @@ TEST(LabelsFile, ReadsFilesAndArrays) {
   write_npy(file, std::vector<std::int64_t>{3, 0, 1}, std::vector<std::size_t>{3});
   EXPECT_EQ(read_labels(file, images(3)).labels, (Labels{3, 0, 1}));
   EXPECT_EQ(user_error([&] { read_labels(file, images(4)); }),
-            file.string() + ": 3 labels for 4 images; give one line an image");
+            file.string() + ": 3 labels for 4 images; give one line per image");
   write_npy(file, std::vector<std::int32_t>{3, 0, 4}, std::vector<std::size_t>{3});
   EXPECT_EQ(user_error([&] { read_labels(file, images(3)); }),
             file.string() + ": label 4 of image 2 is outside 0 .. 3");
@@ -126,7 +126,7 @@ TEST(LabelsFile, APathStandsForAnIndex) {
   EXPECT_EQ(error_of("path,label\ncat/1.png,0\n", photos),
             "f.csv: line 2: no training image has the path 'cat/1.png'; the first one has 'train/cat/1.png'");
   EXPECT_EQ(error_of("path,label\ntrain/cat/1.png,0\ntrain/cat/1.png,0\n", photos),
-            "f.csv: line 3: image 0 comes twice; give one line an image");
+            "f.csv: line 3: image 0 comes twice; give one line per image");
   EXPECT_EQ(error_of("path,label\na.png,0\n"),
             "f.csv: line 2: there is a path, and the images of this dataset have none; give a column 'index'");
   EXPECT_EQ(error_of("path,label\n./a,0\n", images_with_paths({"a", "b", "a"})),
@@ -235,13 +235,13 @@ TEST(Trusted, MayBePaths) {
 
 TEST(Trusted, SaysWhatIsWrong) {
   const auto error = [](const std::string& text) { return user_error([&] { parse_trusted(text, "f", images(8)); }); };
-  EXPECT_EQ(error(""), "f: no image in it; give the index or path of one a line");
-  EXPECT_EQ(error("index\n"), "f: no image in it; give the index or path of one a line");
+  EXPECT_EQ(error(""), "f: no image in it; give the index or path of one per line");
+  EXPECT_EQ(error("index\n"), "f: no image in it; give the index or path of one per line");
   EXPECT_EQ(error("1\n2\n1\n"), "f: image 1 comes twice; give it once");
   EXPECT_EQ(error("1\n8\n"), "f: line 2: index 8 is outside 0 .. 7; is the file for this dataset?");
   EXPECT_EQ(error("1\nx\n"), "f: line 2: index 'x' is not a whole number");
   EXPECT_EQ(error("1,2\n"),
-            "f: line 1: no column 'index' or 'path'; give a first line that names the columns, or one image a line");
+            "f: line 1: no column 'index' or 'path'; give a first line that names the columns, or one image per line");
 }
 
 }  // namespace

@@ -68,9 +68,9 @@ void write_transition(const std::filesystem::path& file, const TransitionMatrix&
   for (int from = 0; from < matrix.classes(); ++from) {
     const auto row = matrix.row(from);
     const bool empty = std::all_of(row.begin(), row.end(), [](double entry) { return entry == 0; });
-    std::vector<std::string> fields;
+    std::vector<std::string> fields(row.size());
     for (int to = 0; to < matrix.classes(); ++to)
-      fields.push_back(fmt::format("{}", empty && from == to ? 1 : matrix(from, to)));
+      fields[static_cast<std::size_t>(to)] = fmt::format("{}", empty && from == to ? 1 : matrix(from, to));
     csv.row(fields);
   }
   write_file(file, csv.text());

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <numeric>
 #include <optional>
 
 #include "cli.h"
@@ -41,10 +40,10 @@ Dataset load_data(const EvalFlags& flags, const NetworkCard& card) {
   LoadOptions options = load_options(settings, hardware_threads(), console);
   options.tell = {};  // the training has told it
   Dataset dataset = load_dataset(settings.text("data"), options);
-  const ImageSet& test = dataset.test;
-  if (test.count == 0)
+  if (dataset.test.size() == 0)
     throw UserError(fmt::format("{}: there are no test images; give others by --data", settings.text("data")));
-  if (test.channels != card.channels || test.height != card.height || test.width != card.width ||
+  const SampleShape test = dataset.test.source->shape();
+  if (test != SampleShape{card.channels, card.height, card.width} ||
       dataset.class_names.size() != card.class_names.size())
     throw UserError(fmt::format("{}: {} classes of {}x{}x{} images; the network has {} classes of {}x{}x{} images",
                                 settings.text("data"), dataset.class_names.size(), test.width, test.height,
@@ -56,14 +55,12 @@ void run_eval(const EvalFlags& flags) {
   const at::Device device = choose_device(flags.device);
   const TrainedNetwork trained = load_trained_network(flags.run, flags.checkpoint, device);
   const Dataset dataset = load_data(flags, trained.card);
-  const ImageSet& test = dataset.test;
-  std::vector<std::uint32_t> all(static_cast<std::size_t>(test.count));
-  std::iota(all.begin(), all.end(), 0U);
+  const LabelledSet& test = dataset.test;
   const auto options = evaluation_of(trained.card, device, choose_precision(flags.precision, device));
-  const auto predicted = most_likely(probabilities(trained.predictor(), test, all, options));
+  const auto predicted = most_likely(probabilities(trained.predictor(), *test.source, options));
 
   print_out("{}: {:.2f} % of {} test images\n\n", trained.file.string(), 100 * accuracy(predicted, test.labels),
-            test.count);
+            test.size());
   for (int y = 0; y < dataset.classes(); ++y) {
     std::size_t images = 0, right = 0;
     for (std::size_t i = 0; i < predicted.size(); ++i) {

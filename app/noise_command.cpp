@@ -12,6 +12,7 @@
 #include "regroup/noise/labels_csv.h"
 #include "regroup/noise/noise.h"
 #include "regroup/noise/transition_csv.h"
+#include "regroup/train/run_data.h"
 #include "setting_flags.h"
 
 namespace regroup {
@@ -72,9 +73,9 @@ void run_noise(const NoiseFlags& flags) {
   if (flags.transitions) refuse_existing(*flags.transitions, flags.overwrite);
 
   const Dataset dataset = load_dataset(flags.data, {.data_dir = flags.data_dir, .threads = hardware_threads()});
-  const ImageSet& images = dataset.train;
-  const Features features = pixel_features(images.pixels, static_cast<std::size_t>(images.count));
-  const NoisyLabels noisy = make_noisy(spec, images.labels, dataset.classes(), features, seed, hardware_threads());
+  const LabelledSet& images = dataset.train;
+  const NoisyLabels noisy =
+      make_noisy(spec, images.labels, dataset.classes(), sample_features(images.source), seed, hardware_threads());
   write_labels_csv(flags.out, noisy.labels, images.labels);
   if (flags.transitions) write_transition(*flags.transitions, noisy.realised);
   if (!flags.quiet) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "regroup/data/dataset.h"
+#include "regroup/data/sample_source.h"
 
 namespace regroup {
 
@@ -16,7 +16,7 @@ struct Normalisation {
 };
 
 /// Measured over all pixels of a set. A channel without any variation gets the deviation 1.
-Normalisation measure_normalisation(const ImageSet& images, int threads);
+Normalisation measure_normalisation(const SampleSource& images, int threads);
 
 enum class Padding {
   zero,     ///< black, before normalisation
@@ -42,19 +42,22 @@ inline constexpr Augmentation no_augmentation{0, Padding::zero, Flip::none};
 enum class PixelType { float32, bfloat16 };
 inline std::size_t bytes_of(PixelType type) { return type == PixelType::float32 ? 4 : 2; }
 
-/// Shifts, mirrors, normalises and converts images in one pass over their bytes.
+/// Reads, shifts, mirrors, normalises and converts images in one pass over their bytes.
 class Augmenter {
  public:
   /// `images` must outlive the augmenter. The shift is less than their height and width: something of an image stays.
-  Augmenter(const ImageSet& images, const Normalisation& normalisation, Augmentation augmentation, PixelType type,
+  Augmenter(const SampleSource& images, const Normalisation& normalisation, Augmentation augmentation, PixelType type,
             std::uint64_t seed);
 
   /// Writes view `view` of image `sample` in `epoch` to `out`: row by row, the channels of a pixel side by side
-  /// (channels last), image_bytes() values of the pixel type. A function of seed, epoch, sample and view alone.
-  void write(std::uint32_t sample, std::uint32_t epoch, int view, std::byte* out) const;
+  /// (channels last), in the pixel type. A function of seed, epoch, sample and view alone. `scratch` is for the source.
+  void write(std::uint32_t sample, std::uint32_t epoch, int view, std::byte* out,
+             std::vector<std::uint8_t>& scratch) const;
+
+  const SampleSource& images() const { return *images_; }
 
   /// The bytes that an image takes in `out`.
-  std::size_t output_bytes() const { return images_->image_bytes() * bytes_of(type_); }
+  std::size_t output_bytes() const { return shape_.bytes() * bytes_of(type_); }
 
  private:
   struct Change;
@@ -62,7 +65,8 @@ class Augmenter {
   void copy_row(const std::uint8_t* row, const Change& change, std::uint8_t* out) const;
   void copy_pixels(const std::uint8_t* from, int pixels, bool mirrored, std::uint8_t* out) const;
 
-  const ImageSet* images_;
+  const SampleSource* images_;
+  SampleShape shape_;
   Augmentation augmentation_;
   PixelType type_;
   std::uint64_t seed_;

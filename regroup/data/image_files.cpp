@@ -128,46 +128,43 @@ void refuse_too_much(const std::filesystem::path& root, std::size_t images, Imag
                   root.string(), images, size.width, size.height, needed / 1e9, memory / 1e9));
 }
 
-/// The set without pixels.
-ImageSet make_set(const std::vector<ListedImage>& images, ImageSize size) {
-  ImageSet set;
-  set.count = static_cast<int>(images.size());
-  set.channels = 3;
-  set.height = size.height;
-  set.width = size.width;
-  bool any_clean = false;
-  for (const ListedImage& image : images) {
-    set.labels.push_back(image.label);
-    set.clean.push_back(image.clean);
-    set.paths.push_back(image.path);
-    any_clean = any_clean || image.clean >= 0;
-  }
-  if (!any_clean) set.clean.clear();
-  return set;
-}
+/// Images of a list and the place for their pixels.
+struct DecodedList {
+  std::vector<ListedImage> images;
+  std::vector<std::uint8_t> pixels;
 
-void remove_bad(ImageSet& set, std::span<const std::string> problems) {
-  const auto bytes = static_cast<std::ptrdiff_t>(set.image_bytes());
+  DecodedList(std::vector<ListedImage> list, SampleShape shape)
+      : images(std::move(list)), pixels(images.size() * shape.bytes()) {}
+};
+
+/// What has no problem of such a list. The list is used up: its memory becomes the set's.
+LabelledSet good_images(DecodedList&& list, SampleShape shape, std::span<const std::string> problems) {
+  const bool any_clean = std::ranges::any_of(list.images, [](const ListedImage& image) { return image.clean >= 0; });
+  const auto bytes = static_cast<std::ptrdiff_t>(shape.bytes());
   const auto kept = keep_good(problems, [&](std::size_t from, std::size_t to) {
-    const auto source = set.pixels.begin() + static_cast<std::ptrdiff_t>(from) * bytes;
-    std::copy(source, source + bytes, set.pixels.begin() + static_cast<std::ptrdiff_t>(to) * bytes);
-    set.labels[to] = set.labels[from];
-    set.paths[to] = std::move(set.paths[from]);
-    if (!set.clean.empty()) set.clean[to] = set.clean[from];
+    const auto source = list.pixels.begin() + static_cast<std::ptrdiff_t>(from) * bytes;
+    std::copy(source, source + bytes, list.pixels.begin() + static_cast<std::ptrdiff_t>(to) * bytes);
+    list.images[to] = std::move(list.images[from]);
   });
-  set.count = static_cast<int>(kept);
-  set.pixels.resize(kept * set.image_bytes());
-  set.labels.resize(kept);
-  set.paths.resize(kept);
-  if (!set.clean.empty()) set.clean.resize(kept);
+  list.images.resize(kept);
+  list.pixels.resize(kept * shape.bytes());
+  LabelledSet set;
+  set.source = std::make_shared<ImagesInMemory>(shape, std::move(list.pixels));
+  for (ListedImage& image : list.images) {
+    set.labels.push_back(image.label);
+    if (any_clean) set.clean.push_back(image.clean);
+    set.paths.push_back(std::move(image.path));
+  }
+  return set;
 }
 
 /// All in one sentence, however many there are.
 void tell_small_classes(const Dataset& dataset, const LoadOptions& options) {
   if (dataset.class_names.empty()) return;
   std::vector<int> counts(dataset.class_names.size());
-  for (int i = 0; i < dataset.train.count - dataset.validation_count; ++i)
-    ++counts[static_cast<std::size_t>(dataset.train.labels[static_cast<std::size_t>(i)])];
+  const std::size_t count = dataset.train.size() - static_cast<std::size_t>(dataset.validation_count);
+  for (const std::int32_t label : std::span(dataset.train.labels).first(count))
+    ++counts[static_cast<std::size_t>(label)];
   std::vector<std::string> small;
   for (std::size_t y = 0; y < counts.size(); ++y) {
     if (counts[y] < few_images) small.push_back(fmt::format("{} ({})", dataset.class_names[y], counts[y]));
@@ -227,25 +224,22 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
 
   const std::size_t validation_count = images.validation.size();
   std::move(images.validation.begin(), images.validation.end(), std::back_inserter(images.train));
-  dataset.train = make_set(images.train, size);
-  dataset.test = make_set(images.test, size);
   const std::size_t train_count = images.train.size();
-  images = {};
-  const std::size_t bytes = dataset.train.image_bytes();
-  for (ImageSet* set : {&dataset.train, &dataset.test})
-    set->pixels.resize(static_cast<std::size_t>(set->count) * bytes);
+  const SampleShape shape{3, size.height, size.width};
+  DecodedList train(std::move(images.train), shape), test(std::move(images.test), shape);
 
   const auto problems = read_each(sizes.size(), options, options.progress, [&](std::size_t i) {
     const bool is_train = i < train_count;
-    ImageSet& set = is_train ? dataset.train : dataset.test;
+    DecodedList& list = is_train ? train : test;
     const std::size_t at = is_train ? i : i - train_count;
-    resize_to_cover(read_image(root / set.paths[at]), size, std::span(set.pixels).subspan(at * bytes, bytes));
+    resize_to_cover(read_image(root / list.images[at].path), size,
+                    std::span(list.pixels).subspan(at * shape.bytes(), shape.bytes()));
   });
   const auto train_problems = std::span(problems).first(train_count);
   dataset.validation_count = static_cast<int>(std::ranges::count(train_problems.last(validation_count), ""));
-  remove_bad(dataset.train, train_problems);
-  remove_bad(dataset.test, std::span(problems).subspan(train_count));
-  if (wants_training && dataset.train.count == dataset.validation_count)
+  dataset.train = good_images(std::move(train), shape, train_problems);
+  dataset.test = good_images(std::move(test), shape, std::span(problems).subspan(train_count));
+  if (wants_training && dataset.train.size() == static_cast<std::size_t>(dataset.validation_count))
     throw UserError(fmt::format("{}: no training image could be read; is it the right place?", root.string()));
   tell_small_classes(dataset, options);
 }

@@ -138,12 +138,13 @@ class Loader::Ring {
   bool is_ready(std::size_t batch) { return batch < handed_out_ && slot(batch).unfinished == 0; }
 
   void work(const std::stop_token& stop) {
+    std::vector<std::uint8_t> scratch;  // for the samples that this thread decodes
     std::unique_lock lock(mutex_);
     const auto has_work = [&] { return failure_ || handed_out_ == end_ || handed_out_ < released_ + slots_.size(); };
     while (room_.wait(lock, stop, has_work) && !stop.stop_requested() && !failure_ && handed_out_ != end_) {
       const std::size_t batch = handed_out_;
       try {
-        prepare_some(lock);
+        prepare_some(lock, scratch);
       } catch (...) {
         if (!lock.owns_lock()) lock.lock();
         // Images are handed out in order: the batches before this one will be finished, so they still come out.
@@ -157,7 +158,7 @@ class Loader::Ring {
     }
   }
 
-  void prepare_some(std::unique_lock<std::mutex>& lock) {
+  void prepare_some(std::unique_lock<std::mutex>& lock, std::vector<std::uint8_t>& scratch) {
     Slot& current = slot(handed_out_);
     if (images_out_ == 0) make_room(handed_out_, current);
     const std::size_t begin = images_out_;
@@ -168,7 +169,7 @@ class Loader::Ring {
       images_out_ = 0;
     }
     lock.unlock();
-    write_images(current.batch, begin, end);
+    write_images(current.batch, begin, end, scratch);
     lock.lock();
     current.unfinished -= end - begin;
     if (current.unfinished == 0) ready_.notify_one();
@@ -182,12 +183,12 @@ class Loader::Ring {
     slot.unfinished = batch.samples.size();
   }
 
-  void write_images(Batch& batch, std::size_t begin, std::size_t end) const {
+  void write_images(Batch& batch, std::size_t begin, std::size_t end, std::vector<std::uint8_t>& scratch) const {
     const std::size_t bytes = augmenter_.output_bytes();
     for (std::size_t i = begin; i < end; ++i)
       for (int view = 0; view < plan_.views; ++view)
         augmenter_.write(batch.samples[i], plan_.epoch, view,
-                         batch.views[static_cast<std::size_t>(view)].data() + i * bytes);
+                         batch.views[static_cast<std::size_t>(view)].data() + i * bytes, scratch);
   }
 
   const Augmenter& augmenter_;

@@ -22,13 +22,15 @@ Augmentation augmentation_of(const Settings& settings, const TrainingSet& sample
 /// Images of the training data, normalised, for a network to look at before it starts.
 at::Tensor some_images(const TrainingSet& samples) {
   // A thousand small ones; patches of large ones say the same and take more memory.
-  const std::size_t enough = static_cast<std::size_t>(scoring_batch(*samples.images)) * 4;
+  const SampleShape shape = samples.source->shape();
+  const std::size_t enough = static_cast<std::size_t>(scoring_batch(shape)) * 4;
   const std::size_t count = std::min(samples.size(), enough);
-  const Augmenter plain(*samples.images, samples.normalisation, no_augmentation, PixelType::float32, 0);
+  const Augmenter plain(*samples.source, samples.normalisation, no_augmentation, PixelType::float32, 0);
   std::vector<std::byte> bytes(count * plain.output_bytes());
+  std::vector<std::uint8_t> scratch;
   for (std::size_t slot = 0; slot < count; ++slot)
-    plain.write(samples.positions[slot * samples.size() / count], 0, 0, &bytes[slot * plain.output_bytes()]);
-  return images_of(bytes, count, *samples.images, PixelType::float32, at::kCPU).clone();
+    plain.write(samples.positions[slot * samples.size() / count], 0, 0, &bytes[slot * plain.output_bytes()], scratch);
+  return images_of(bytes, count, shape, PixelType::float32, at::kCPU).clone();
 }
 
 }  // namespace
@@ -40,9 +42,9 @@ Context::Context(const Settings& settings, TrainingSet samples, at::Device devic
       precision_(precision),
       threads_(threads),
       seed_(static_cast<std::uint64_t>(settings.integer("seed"))),
-      slot_of_(static_cast<std::size_t>(samples_.images->count)),
+      slot_of_(samples_.source->size()),
       labels_(at::empty({static_cast<std::int64_t>(samples_.size())}, at::kLong)),
-      augmenter_(*samples_.images, samples_.normalisation, augmentation_of(settings, samples_), pixel_type(precision),
+      augmenter_(*samples_.source, samples_.normalisation, augmentation_of(settings, samples_), pixel_type(precision),
                  seed_),
       book_(samples_.size()),
       predicted_(samples_.size(), -1) {
@@ -54,7 +56,8 @@ Context::Context(const Settings& settings, TrainingSet samples, at::Device devic
 }
 
 std::unique_ptr<Learner> Context::make_learner(const std::string& name, std::uint32_t member) const {
-  const NetworkShape shape{samples_.images->channels, samples_.images->height, samples_.images->width, samples_.classes,
+  const SampleShape image = samples_.source->shape();
+  const NetworkShape shape{image.channels, image.height, image.width, samples_.classes,
                            static_cast<int>(settings_.integer("width"))};
   LearnerOptions options;
   options.sgd = {settings_.number("momentum"), settings_.flag("nesterov"), settings_.number("weight-decay")};
@@ -93,7 +96,8 @@ TensorBatch Context::to_device(const Batch& batch) const {
     slots.data_ptr<std::int64_t>()[i] = result.slots.back();
   }
   for (const auto& view : batch.views)
-    result.views.push_back(images_of(view, batch.samples.size(), *samples_.images, pixel_type(precision_), device_));
+    result.views.push_back(
+        images_of(view, batch.samples.size(), samples_.source->shape(), pixel_type(precision_), device_));
   result.labels = labels_.index_select(0, slots.to(device_));
   return result;
 }
@@ -132,22 +136,21 @@ std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>&
   plan.views = views;
   plan.epoch = static_cast<std::uint32_t>(epoch);
   std::vector<std::vector<at::Tensor>> parts(networks.size());
-  score_batches(networks, *samples_.images, augmenter_, std::move(plan), scoring(),
-                [&](std::size_t i, std::span<const Scores> scores) {
-                  at::Tensor sum;
-                  for (const Scores& view : scores) {
-                    const at::Tensor p = at::softmax(view.logits.to(at::kFloat), 1);
-                    sum = sum.defined() ? sum + p : p;
-                  }
-                  parts[i].push_back((sum / views).to(at::kCPU));
-                });
+  score_batches(networks, augmenter_, std::move(plan), scoring(), [&](std::size_t i, std::span<const Scores> scores) {
+    at::Tensor sum;
+    for (const Scores& view : scores) {
+      const at::Tensor p = at::softmax(view.logits.to(at::kFloat), 1);
+      sum = sum.defined() ? sum + p : p;
+    }
+    parts[i].push_back((sum / views).to(at::kCPU));
+  });
   std::vector<at::Tensor> result;
   for (const auto& part : parts) result.push_back(at::cat(part));
   return result;
 }
 
 std::vector<Scores> Context::score(const std::vector<Network*>& networks, Wanted wanted) const {
-  return score_plainly(networks, *samples_.images, samples_.positions, samples_.normalisation, scoring(), wanted);
+  return score_plainly(networks, *samples_.source, samples_.positions, samples_.normalisation, scoring(), wanted);
 }
 
 void Context::collect(State& state) {

@@ -3,18 +3,25 @@
 #include <ATen/ATen.h>
 
 #include <limits>
+#include <numeric>
 
 namespace regroup {
 
-at::Tensor probabilities(const Predictor& predictor, const ImageSet& images, std::span<const std::uint32_t> positions,
-                         const EvaluationOptions& options) {
+at::Tensor probabilities(const Predictor& predictor, const SampleSource& samples,
+                         std::span<const std::uint32_t> positions, const EvaluationOptions& options) {
   at::Tensor sum;
   for (const Scores& scores :
-       score_plainly(predictor.networks, images, positions, options.normalisation, options.scoring)) {
+       score_plainly(predictor.networks, samples, positions, options.normalisation, options.scoring)) {
     const at::Tensor part = at::softmax(scores.logits, 1);
     sum = sum.defined() ? sum + part : part;
   }
   return sum / static_cast<double>(predictor.networks.size());
+}
+
+at::Tensor probabilities(const Predictor& predictor, const SampleSource& samples, const EvaluationOptions& options) {
+  std::vector<std::uint32_t> all(samples.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return probabilities(predictor, samples, all, options);
 }
 
 std::vector<std::int32_t> most_likely(const at::Tensor& probabilities) {

@@ -17,8 +17,11 @@ struct EvaluationOptions {
 };
 
 /// The probabilities that a predictor gives the classes, on the CPU: the softmax of its network, or their mean.
-at::Tensor probabilities(const Predictor& predictor, const ImageSet& images, std::span<const std::uint32_t> positions,
-                         const EvaluationOptions& options);
+at::Tensor probabilities(const Predictor& predictor, const SampleSource& samples,
+                         std::span<const std::uint32_t> positions, const EvaluationOptions& options);
+
+/// The same of all samples.
+at::Tensor probabilities(const Predictor& predictor, const SampleSource& samples, const EvaluationOptions& options);
 
 /// The class with the highest probability, of each image.
 std::vector<std::int32_t> most_likely(const at::Tensor& probabilities);

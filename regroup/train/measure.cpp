@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace regroup {
@@ -42,8 +41,9 @@ void Measurement::measure_predictor(const Predictor& predictor, bool accuracies,
     for (const std::uint32_t position : data_.split.validation) labels.push_back(data_.observed[position]);
     if (!labels.empty())
       validation = accuracy(
-          most_likely(probabilities(predictor, data_.dataset.train, data_.split.validation, evaluation_)), labels);
-    if (data_.dataset.test.count > 0) {
+          most_likely(probabilities(predictor, *data_.dataset.train.source, data_.split.validation, evaluation_)),
+          labels);
+    if (data_.dataset.test.size() > 0) {
       auto predicted = test_predictions(predictor);
       test = accuracy(predicted, data_.dataset.test.labels);
       if (last) material_.test_predictions[predictor.name] = std::move(predicted);
@@ -54,9 +54,7 @@ void Measurement::measure_predictor(const Predictor& predictor, bool accuracies,
 }
 
 std::vector<std::int32_t> Measurement::test_predictions(const Predictor& predictor) const {
-  std::vector<std::uint32_t> all(static_cast<std::size_t>(data_.dataset.test.count));
-  std::iota(all.begin(), all.end(), 0U);
-  return most_likely(probabilities(predictor, data_.dataset.test, all, evaluation_));
+  return most_likely(probabilities(predictor, *data_.dataset.test.source, evaluation_));
 }
 
 /// Weights, and wrong labels that the last training pass predicted, of right and of wrong labels where that is known.
@@ -118,7 +116,7 @@ RunSummary Measurement::summary(const std::vector<EpochMetrics>& rows, const std
   if (material_.final_losses.predicted.empty()) material_.final_losses = final_losses();
   for (const Predictor& predictor : method_.predictors()) {
     summary.predictors[predictor.name] = summarise(rows, predictor.name);
-    if (data_.dataset.test.count > 0 && !material_.test_predictions.contains(predictor.name))
+    if (data_.dataset.test.size() > 0 && !material_.test_predictions.contains(predictor.name))
       material_.test_predictions[predictor.name] = test_predictions(predictor);
   }
   summary.primary = primary;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "regroup/core/error.h"
 #include "regroup/data/labels_file.h"
@@ -31,12 +32,20 @@ LoadOptions load_options(const Settings& settings, int threads, Observer& observ
   return options;
 }
 
+Features sample_features(std::shared_ptr<const SampleSource> source) {
+  const std::size_t size = source->shape().bytes();
+  return {size, [source = std::move(source)](std::size_t index, std::span<float> row) {
+            std::vector<std::uint8_t> scratch;
+            std::ranges::copy(source->read(static_cast<std::uint32_t>(index), scratch), row.begin());
+          }};
+}
+
 namespace {
 
 /// The labels that the run learns from, and the true ones as far as they are known. The labels of a published dataset
 /// count as true; those of image files only where their CSV file says so.
 void choose_labels(const Settings& settings, int threads, const Tell& tell, RunData& data) {
-  const ImageSet& images = data.dataset.train;
+  const LabelledSet& images = data.dataset.train;
   const bool own_files = settings.text("data").find(':') != std::string::npos;
   data.observed = images.labels;
   data.clean = own_files ? images.clean : images.labels;
@@ -49,9 +58,8 @@ void choose_labels(const Settings& settings, int threads, const Tell& tell, RunD
     if (!file.clean.empty()) data.clean = std::move(file.clean);
   }
   if (noise.kind != NoiseKind::none) {
-    const Features features = pixel_features(images.pixels, static_cast<std::size_t>(images.count));
     data.clean = images.labels;
-    data.observed = make_noisy(noise, images.labels, data.dataset.classes(), features,
+    data.observed = make_noisy(noise, images.labels, data.dataset.classes(), sample_features(images.source),
                                static_cast<std::uint64_t>(settings.integer("seed")), threads)
                         .labels;
   }
@@ -106,13 +114,13 @@ RunData load_run_data(const Settings& settings, int threads, Observer& observer)
   choose_labels(settings, threads, tell, data);
   choose_samples(settings, data);
   if (!settings.text("trusted").empty()) data.trusted = read_trusted(settings.text("trusted"), data.dataset, tell);
-  data.normalisation = measure_normalisation(data.dataset.train, threads);
+  data.normalisation = measure_normalisation(*data.dataset.train.source, threads);
   return data;
 }
 
 TrainingSet training_set(const RunData& data) {
   TrainingSet set;
-  set.images = &data.dataset.train;
+  set.source = data.dataset.train.source;
   set.positions = data.split.train;
   for (std::size_t slot = 0; slot < set.positions.size(); ++slot) {
     set.labels.push_back(data.observed[set.positions[slot]]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "regroup/data/dataset.h"
 #include "regroup/data/split.h"
 #include "regroup/methods/training_set.h"
+#include "regroup/noise/features.h"
 #include "regroup/train/observer.h"
 
 namespace regroup {
@@ -33,9 +35,13 @@ struct RunData {
 /// How the data of a run is loaded. `observer` must outlive it.
 LoadOptions load_options(const Settings& settings, int threads, Observer& observer);
 
+/// Samples as what noise that depends on them looks at: their bytes from 0 to 255 as they are, which is what the
+/// published generator of instance-dependent noise is fed.
+Features sample_features(std::shared_ptr<const SampleSource> source);
+
 RunData load_run_data(const Settings& settings, int threads, Observer& observer);
 
-/// What the method may see of it. `data` must outlive it.
+/// What the method may see of it.
 TrainingSet training_set(const RunData& data);
 
 /// `index,label[,clean][,path]`, a line an image: the run's own record of its labels, as --labels reads it.

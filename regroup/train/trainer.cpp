@@ -14,6 +14,7 @@
 #include "regroup/core/clock.h"
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
+#include "regroup/core/hash.h"
 #include "regroup/core/memory.h"
 #include "regroup/core/parallel.h"
 #include "regroup/methods/method.h"
@@ -38,16 +39,13 @@ double peak_memory_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// FNV-1a over what a run learns from: enough to notice that it changed.
+/// Of what a run learns from: enough to notice that it changed.
 std::string fingerprint_of(const RunData& data) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  const auto mix = [&](const void* bytes, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) hash = (hash ^ static_cast<const std::uint8_t*>(bytes)[i]) * 0x100000001b3U;
+  const auto bytes_of = [](const auto& numbers) {
+    return std::span(reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size() * sizeof numbers[0]);
   };
-  mix(data.observed.data(), data.observed.size() * sizeof data.observed[0]);
-  mix(data.split.train.data(), data.split.train.size() * sizeof data.split.train[0]);
-  mix(data.dataset.train.pixels.data(), data.dataset.train.pixels.size());
-  return fmt::format("{:016x}", hash);
+  const std::uint64_t lists = hash_of(bytes_of(data.split.train), hash_of(bytes_of(data.observed)));
+  return fmt::format("{:016x}", data.dataset.train.source->digest(lists));
 }
 
 int threads_of(const Settings& settings) {
@@ -122,9 +120,9 @@ class Run {
     const auto batch = static_cast<double>(settings_.integer("batch-size"));
     const double needed = itself + copies * bytes * batch * method_->learners().front()->model().outputs;
     const double there = physical_memory();
-    const std::string sentence =
-        fmt::format("a step of {} images of {}x{} takes about {:.1f} GB of memory", settings_.integer("batch-size"),
-                    data_.dataset.train.width, data_.dataset.train.height, needed / 1e9);
+    const SampleShape shape = data_.dataset.train.source->shape();
+    const std::string sentence = fmt::format("a step of {} images of {}x{} takes about {:.1f} GB of memory",
+                                             settings_.integer("batch-size"), shape.width, shape.height, needed / 1e9);
     const auto advice = [&] {
       return fmt::format("{}, and there are {:.1f}; a smaller --batch-size or --image-size takes less", sentence,
                          there / 1e9);
@@ -143,13 +141,13 @@ class Run {
   bool mirrors() const { return settings_.flag("test-flip") && data_.dataset.mirrored_is_same; }
 
   NetworkCard card() const {
-    const ImageSet& images = data_.dataset.train;
+    const SampleShape shape = data_.dataset.train.source->shape();
     const auto width = static_cast<int>(settings_.integer("width"));
     return {settings_.text("model"),
             width > 0 ? width : network_named(settings_.text("model")).default_width,
-            images.channels,
-            images.height,
-            images.width,
+            shape.channels,
+            shape.height,
+            shape.width,
             data_.dataset.class_names,
             data_.normalisation.mean,
             data_.normalisation.deviation,

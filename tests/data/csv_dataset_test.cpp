@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "data/made_images.h"
 #include "image_testing.h"
 
 namespace regroup {
@@ -28,7 +29,7 @@ TEST(CsvDataset, LoadsTheFilesThatItLists) {
   EXPECT_EQ(dataset.train.paths, (Names{"images/one, two.png", "images/b.png"}));
   EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{1, 0}));
   EXPECT_EQ(dataset.train.clean, (std::vector<std::int32_t>{0, -1}));
-  EXPECT_EQ(dataset.train.pixels, Bytes(12, 1) + Bytes(12, 2));
+  EXPECT_EQ(pixels_of(*dataset.train.source), Bytes(12, 1) + Bytes(12, 2));
   EXPECT_EQ(dataset.test.labels, std::vector<std::int32_t>{0});
   EXPECT_TRUE(dataset.test.clean.empty());
 }
@@ -43,8 +44,8 @@ TEST(CsvDataset, WithoutTestImagesSomeAreSplitOff) {
   }
   const auto dataset =
       load_dataset("csv:" + folder.write("list.csv", text).string(), {.image_size = 2, .test_split = 0.2});
-  EXPECT_EQ(dataset.train.count, 8);
-  EXPECT_EQ(dataset.test.count, 2);
+  EXPECT_EQ(dataset.train.size(), 8U);
+  EXPECT_EQ(dataset.test.size(), 2U);
   EXPECT_NE(dataset.test.labels[0], dataset.test.labels[1]);
 }
 

@@ -69,16 +69,16 @@ TEST(Folder, WithoutATestPartOneIsSplitOffEvenIfThereIsAValidationPart) {
   Names told;
   const auto dataset =
       load(folder, {.test_split = 0.1, .tell = [&](const auto& sentence) { told.push_back(sentence); }});
-  EXPECT_EQ(dataset.train.count, 37);
+  EXPECT_EQ(dataset.train.size(), 37U);
   EXPECT_EQ(dataset.validation_count, 1);
   EXPECT_EQ(dataset.train.paths.back(), "val/a/1.png");
-  EXPECT_EQ(dataset.test.count, 4);
+  EXPECT_EQ(dataset.test.size(), 4U);
   EXPECT_EQ(told, (Names{folder.path().string() + ": 2 classes; train/ 40 images, val/ 1",
                          "no test part: 10 % of each class (4 images) become the test images (--test-split)",
                          "41 images of 2x2 need 1 MB of memory"}));
   told.clear();
-  EXPECT_EQ(load(folder, {.test_split = 0, .tell = [&](const auto& sentence) { told.push_back(sentence); }}).test.count,
-            0);
+  EXPECT_EQ(
+      load(folder, {.test_split = 0, .tell = [&](const auto& sentence) { told.push_back(sentence); }}).test.size(), 0U);
   EXPECT_EQ(told[1], "no test part, and no images become one (--test-split)");
 }
 
@@ -95,7 +95,7 @@ TEST(Folder, WithoutATestPartAShareOfEachClassBecomesOne) {
     const TemporaryFolder folder;
     for (int i = 0; i < 20; ++i) add_image(folder, part + (i < 10 ? "a/" : "b/") + std::to_string(i) + ".png");
     const auto dataset = load(folder, {.test_split = 0.3, .seed = 1});
-    EXPECT_EQ(dataset.train.count, 14);
+    EXPECT_EQ(dataset.train.size(), 14U);
     EXPECT_EQ(dataset.test.labels, (std::vector<std::int32_t>{0, 0, 0, 1, 1, 1}));
     Names all = dataset.train.paths;
     all.insert(all.end(), dataset.test.paths.begin(), dataset.test.paths.end());
@@ -103,7 +103,7 @@ TEST(Folder, WithoutATestPartAShareOfEachClassBecomesOne) {
     EXPECT_EQ(std::unique(all.begin(), all.end()) - all.begin(), 20);
     EXPECT_EQ(load(folder, {.test_split = 0.3, .seed = 1}).test.paths, dataset.test.paths);
     EXPECT_NE(load(folder, {.test_split = 0.3, .seed = 2}).test.paths, dataset.test.paths);
-    EXPECT_EQ(load(folder, {.test_split = 0}).test.count, 0);
+    EXPECT_EQ(load(folder, {.test_split = 0}).test.size(), 0U);
   }
 }
 

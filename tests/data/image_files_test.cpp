@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "data/made_images.h"
 #include "image_testing.h"
 
 namespace regroup {
@@ -38,9 +39,9 @@ class ImageFiles : public testing::Test {
   }
 
   /// The first value of each image.
-  static Bytes values(const ImageSet& set) {
-    Bytes values;
-    for (int i = 0; i < set.count; ++i) values.push_back(set.pixels[static_cast<std::size_t>(i) * set.image_bytes()]);
+  static Bytes values(const LabelledSet& set) {
+    Bytes values, scratch;
+    for (std::uint32_t i = 0; i < set.source->size(); ++i) values.push_back(set.source->read(i, scratch)[0]);
     return values;
   }
 
@@ -57,25 +58,25 @@ class ImageFiles : public testing::Test {
 TEST_F(ImageFiles, BecomeRgbOfOneSizeInTheirOrderOnAnyNumberOfThreads) {
   for (const int threads : {1, 3}) {
     const auto dataset = load({.threads = threads});
-    EXPECT_EQ(dataset.train.count, 6);
-    EXPECT_EQ(dataset.train.channels, 3);
-    EXPECT_EQ(dataset.train.height, 30);
-    EXPECT_EQ(dataset.train.width, 30);
+    EXPECT_EQ(dataset.train.size(), 6U);
+    EXPECT_EQ(dataset.train.source->shape().channels, 3);
+    EXPECT_EQ(dataset.train.source->shape().height, 30);
+    EXPECT_EQ(dataset.train.source->shape().width, 30);
     EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{0, 1, 0, 1, 0, 1}));
     EXPECT_EQ(dataset.train.clean, (std::vector<std::int32_t>{-1, -1, -1, 1, -1, -1}));
     EXPECT_EQ(dataset.train.paths[5], "5.png");
     EXPECT_EQ(values(dataset.train), (Bytes{0, 10, 20, 30, 40, 50}));
-    EXPECT_EQ(dataset.test.count, 2);
+    EXPECT_EQ(dataset.test.size(), 2U);
     EXPECT_TRUE(dataset.test.clean.empty());
-    EXPECT_EQ(dataset.test.pixels, Bytes(2700, 60) + Bytes(2700, 70));
+    EXPECT_EQ(pixels_of(*dataset.test.source), Bytes(2700, 60) + Bytes(2700, 70));
   }
 }
 
 TEST_F(ImageFiles, TheSizeCanBeAskedFor) {
   const auto dataset = load({.image_size = 8});
-  EXPECT_EQ(dataset.train.height, 8);
-  EXPECT_EQ(dataset.test.width, 8);
-  EXPECT_EQ(dataset.test.pixels, Bytes(192, 60) + Bytes(192, 70));
+  EXPECT_EQ(dataset.train.source->shape().height, 8);
+  EXPECT_EQ(dataset.test.source->shape().width, 8);
+  EXPECT_EQ(pixels_of(*dataset.test.source), Bytes(192, 60) + Bytes(192, 70));
   EXPECT_EQ(user_error([&] { load({.image_size = -1}); }),
             "the image size is -1; give one from 1 to 4096, or 0 for that of the images");
   EXPECT_EQ(user_error([&] { load({.image_size = 5000}); }),
@@ -142,7 +143,7 @@ TEST_F(ImageFiles, BadImagesAreSkippedIfAskedForAndToldInOrder) {
     EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{0, 0, 0, 1}));
     EXPECT_EQ(dataset.train.paths, (std::vector<std::string>{"0.png", "2.png", "4.png", "5.png"}));
     EXPECT_EQ(dataset.train.clean.size(), 4U);
-    EXPECT_EQ(dataset.train.pixels.size(), 4 * dataset.train.image_bytes());
+    EXPECT_EQ(pixels_of(*dataset.train.source).size(), 4 * dataset.train.source->shape().bytes());
     EXPECT_EQ(dataset.test.paths, std::vector<std::string>{"7.png"});
     ASSERT_EQ(sentences.size(), 3U);
     EXPECT_TRUE(sentences[0].starts_with((folder.path() / "1.png").string() + ": neither"));

@@ -10,34 +10,22 @@
 #include <stdexcept>
 #include <vector>
 
-#include "regroup/core/random.h"
+#include "data/made_images.h"
 #include "support/statistics.h"
 #include "support/user_error.h"
 
 namespace regroup {
 namespace {
 
-ImageSet random_images(int count) {
-  ImageSet images;
-  images.count = count;
-  images.channels = 3;
-  images.height = 4;
-  images.width = 5;
-  images.pixels.resize(static_cast<std::size_t>(count) * images.image_bytes());
-  Stream stream(1, Purpose::synthetic);
-  for (auto& pixel : images.pixels) pixel = static_cast<std::uint8_t>(stream.below(256));
-  return images;
-}
-
 const Augmentation augmentation{2, Padding::reflect, Flip::random};
 
 /// Images and what writes them.
 struct Source {
-  explicit Source(int count, std::uint64_t seed = 3)
-      : images(random_images(count)),
+  explicit Source(std::size_t count, std::uint64_t seed = 3)
+      : images(random_images(count, {3, 4, 5})),
         augmenter(images, {{0.5F, 0.4F, 0.3F}, {0.2F, 0.2F, 0.2F}}, augmentation, PixelType::bfloat16, seed) {}
 
-  ImageSet images;
+  ImagesInMemory images;
   Augmenter augmenter;
 };
 
@@ -86,13 +74,14 @@ TEST(LoaderThreads, ImagesAreThoseOfTheAugmenter) {
   BatchPlan plan = plan_of(50, 20);
   plan.views = 2;
   plan.epoch = 4;
+  std::vector<std::uint8_t> scratch;
   std::vector<std::byte> expected(source.augmenter.output_bytes());
   for (const auto& batch : load(source, plan, 0, 2)) {
     ASSERT_EQ(batch.views.size(), 2U);
     for (std::size_t view = 0; view < 2; ++view) {
       ASSERT_EQ(batch.views[view].size(), 20 * expected.size());
       for (std::size_t i = 0; i < 20; ++i) {
-        source.augmenter.write(batch.samples[i], 4, static_cast<int>(view), expected.data());
+        source.augmenter.write(batch.samples[i], 4, static_cast<int>(view), expected.data(), scratch);
         const auto begin = batch.views[view].begin() + static_cast<std::ptrdiff_t>(i * expected.size());
         EXPECT_TRUE(std::equal(expected.begin(), expected.end(), begin)) << "view " << view << ", image " << i;
       }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -140,14 +141,18 @@ double effective_targets(const std::vector<std::int32_t>& clean, const std::vect
 }
 
 TEST(InstanceNoise, RealImagesOfAClassGoToTheSameFewClasses) {
-  const ImageSet images = load_dataset("fashion-mnist").train;
+  const LabelledSet images = load_dataset("fashion-mnist").train;
   constexpr std::size_t count = 5000;
-  const auto pixels = std::span(images.pixels).first(count * images.image_bytes());
+  const Features features{images.source->shape().bytes(), [&](std::size_t index, std::span<float> row) {
+                            std::vector<std::uint8_t> scratch;
+                            std::ranges::copy(images.source->read(static_cast<std::uint32_t>(index), scratch),
+                                              row.begin());
+                          }};
   const std::vector<std::int32_t> labels(images.labels.begin(), images.labels.begin() + count);
   double targets = 0, wrong = 0;
   constexpr int seeds = 10;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    const auto noisy = instance_noise(labels, 10, 0.4, pixel_features(pixels, count), seed, 2);
+    const auto noisy = instance_noise(labels, 10, 0.4, features, seed, 2);
     targets += effective_targets(labels, noisy, 10) / seeds;
     wrong += share_wrong(labels, noisy) / seeds;
   }

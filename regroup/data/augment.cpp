@@ -84,12 +84,8 @@ struct Augmenter::Change {
   bool mirrored = false;
 };
 
-Augmenter::Augmenter(const SampleSource& images, const Normalisation& normalisation, Augmentation augmentation,
-                     PixelType type, std::uint64_t seed)
-    : images_(&images), shape_(checked_shape(images)), augmentation_(augmentation), type_(type), seed_(seed) {
-  if (augmentation.shift < 0 || augmentation.shift >= std::min(shape_.height, shape_.width))
-    throw UserError(fmt::format("a shift of {} pixels does not suit images of {}x{}; give 0 to {}", augmentation.shift,
-                                shape_.width, shape_.height, std::min(shape_.height, shape_.width) - 1));
+Augmenter::Augmenter(const SampleSource& images, const Normalisation& normalisation, PixelType type, std::uint64_t seed)
+    : images_(&images), shape_(checked_shape(images)), type_(type), seed_(seed) {
   const auto channels = static_cast<std::size_t>(shape_.channels);
   if (normalisation.mean.size() != channels || normalisation.deviation.size() != channels)
     throw UserError(fmt::format("{} means and {} deviations for images of {} channels; give one of each a channel",
@@ -108,21 +104,28 @@ Augmenter::Augmenter(const SampleSource& images, const Normalisation& normalisat
   }
 }
 
+void Augmenter::check(const Augmentation& augmentation) const {
+  if (augmentation.shift < 0 || augmentation.shift >= std::min(shape_.height, shape_.width))
+    throw UserError(fmt::format("a shift of {} pixels does not suit images of {}x{}; give 0 to {}", augmentation.shift,
+                                shape_.width, shape_.height, std::min(shape_.height, shape_.width) - 1));
+}
+
 // The first number of a sample's stream is its half for Flip::alternate, where epoch 0 counts for all. Then each view
 // has its three in turn; they are drawn whether they are needed or not, so that one choice does not change another.
-Augmenter::Change Augmenter::change_of(std::uint32_t sample, std::uint32_t epoch, int view) const {
-  if (augmentation_.shift == 0 && augmentation_.flip == Flip::none) return {};
+Augmenter::Change Augmenter::change_of(const Augmentation& augmentation, std::uint32_t sample, std::uint32_t epoch,
+                                       std::size_t view) const {
+  if (augmentation.shift == 0 && augmentation.flip == Flip::none) return {};
   Stream stream(seed_, Purpose::augment, epoch, sample);
   stream();
-  const auto offsets = static_cast<std::uint32_t>(2 * augmentation_.shift + 1);
+  const auto offsets = static_cast<std::uint32_t>(2 * augmentation.shift + 1);
   Change change;
-  for (int v = 0; v <= view; ++v) {
-    change.down = static_cast<int>(stream.below(offsets)) - augmentation_.shift;
-    change.right = static_cast<int>(stream.below(offsets)) - augmentation_.shift;
+  for (std::size_t v = 0; v <= view; ++v) {
+    change.down = static_cast<int>(stream.below(offsets)) - augmentation.shift;
+    change.right = static_cast<int>(stream.below(offsets)) - augmentation.shift;
     change.mirrored = stream() >> 31;
   }
-  if (augmentation_.flip == Flip::none) change.mirrored = false;
-  if (augmentation_.flip == Flip::alternate)
+  if (augmentation.flip == Flip::none) change.mirrored = false;
+  if (augmentation.flip == Flip::alternate)
     change.mirrored = (Stream(seed_, Purpose::augment, 0, sample)() >> 31) != (epoch & 1U);
   return change;
 }
@@ -136,7 +139,7 @@ void Augmenter::copy_pixels(const std::uint8_t* from, int pixels, bool mirrored,
 }
 
 /// A row of the result is a part of the image's row and a padding on one side of it.
-void Augmenter::copy_row(const std::uint8_t* row, const Change& change, std::uint8_t* out) const {
+void Augmenter::copy_row(const std::uint8_t* row, const Change& change, Padding padding, std::uint8_t* out) const {
   const int width = shape_.width;
   const auto at = [&](auto* pixels, int x) { return pixels + std::ptrdiff_t{x} * shape_.channels; };
   const int padded = std::abs(change.right);
@@ -144,34 +147,40 @@ void Augmenter::copy_row(const std::uint8_t* row, const Change& change, std::uin
   const bool padding_first = (change.right < 0) != change.mirrored;
   copy_pixels(at(row, std::max(change.right, 0)), kept, change.mirrored, at(out, padding_first ? padded : 0));
 
-  std::uint8_t* const padding = at(out, padding_first ? 0 : kept);
-  if (augmentation_.padding == Padding::zero) {
-    std::memset(padding, 0, static_cast<std::size_t>(padded) * static_cast<std::size_t>(shape_.channels));
+  std::uint8_t* const rest = at(out, padding_first ? 0 : kept);
+  if (padding == Padding::zero) {
+    std::memset(rest, 0, static_cast<std::size_t>(padded) * static_cast<std::size_t>(shape_.channels));
   } else if (padded > 0) {
     const int first = change.right < 0 ? 1 : width - 1 - padded;
-    copy_pixels(at(row, first), padded, !change.mirrored, padding);
+    copy_pixels(at(row, first), padded, !change.mirrored, rest);
   }
 }
 
-void Augmenter::write(std::uint32_t sample, std::uint32_t epoch, int view, std::byte* out,
-                      std::vector<std::uint8_t>& scratch) const {
-  if (view < 0) throw std::out_of_range(fmt::format("view {} of image {}", view, sample));
-  const Change change = change_of(sample, epoch, view);
+void Augmenter::write(std::uint32_t sample, std::uint32_t epoch, std::span<const Augmentation> views,
+                      std::span<std::byte* const> out, std::vector<std::uint8_t>& scratch) const {
+  if (views.size() != out.size()) throw std::invalid_argument("not as many places for views as there are views");
+  const std::uint8_t* const image = images_->read(sample, scratch).data();
+  for (std::size_t v = 0; v < views.size(); ++v) {
+    check(views[v]);
+    write_view(image, change_of(views[v], sample, epoch, v), views[v].padding, out[v]);
+  }
+}
+
+void Augmenter::write_view(const std::uint8_t* image, const Change& change, Padding padding, std::byte* out) const {
   const auto normalise = type_ == PixelType::float32 ? normalise_float : normalise_bfloat;
   const int height = shape_.height;
   const std::size_t row_values = shape_.bytes() / static_cast<std::size_t>(height);
   const std::size_t row_bytes = row_values * bytes_of(type_);
-  const std::uint8_t* const image = images_->read(sample, scratch).data();
   for (int y = 0; y < height; ++y, out += row_bytes) {
     // The bytes wait at the end of the room for their row, so that no other memory is needed.
     auto* const bytes = reinterpret_cast<std::uint8_t*>(out + row_bytes - row_values);
     int from = y + change.down;
     const bool outside = from < 0 || from >= height;
-    if (outside && augmentation_.padding == Padding::zero) {
+    if (outside && padding == Padding::zero) {
       std::memset(bytes, 0, row_values);
     } else {
       if (outside) from = from < 0 ? -from : 2 * (height - 1) - from;
-      copy_row(image + static_cast<std::size_t>(from) * row_values, change, bytes);
+      copy_row(image + static_cast<std::size_t>(from) * row_values, change, padding, bytes);
     }
     normalise(bytes, row_values, scale_.data(), offset_.data(), out);
   }

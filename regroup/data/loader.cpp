@@ -70,7 +70,7 @@ class BatchOrder {
 
 BatchPlan checked(BatchPlan plan, std::size_t first, std::size_t end) {
   if (plan.samples.empty()) throw UserError("there are no samples to make batches of; give at least one");
-  if (plan.batch_size < 1 || plan.views < 1 || first > end)
+  if (plan.batch_size < 1 || plan.views.empty() || first > end)
     throw std::invalid_argument("a loader needs batches of at least one sample and view, and an end after the first");
   return plan;
 }
@@ -133,18 +133,24 @@ class Loader::Ring {
     std::size_t unfinished = 0;  // images
   };
 
+  /// What a thread keeps from image to image.
+  struct Workspace {
+    std::vector<std::uint8_t> scratch;
+    std::vector<std::byte*> out;  // where the views of an image go
+  };
+
   Slot& slot(std::size_t batch) { return slots_[batch % slots_.size()]; }
 
   bool is_ready(std::size_t batch) { return batch < handed_out_ && slot(batch).unfinished == 0; }
 
   void work(const std::stop_token& stop) {
-    std::vector<std::uint8_t> scratch;  // for the samples that this thread decodes
+    Workspace workspace;
     std::unique_lock lock(mutex_);
     const auto has_work = [&] { return failure_ || handed_out_ == end_ || handed_out_ < released_ + slots_.size(); };
     while (room_.wait(lock, stop, has_work) && !stop.stop_requested() && !failure_ && handed_out_ != end_) {
       const std::size_t batch = handed_out_;
       try {
-        prepare_some(lock, scratch);
+        prepare_some(lock, workspace);
       } catch (...) {
         if (!lock.owns_lock()) lock.lock();
         // Images are handed out in order: the batches before this one will be finished, so they still come out.
@@ -158,7 +164,7 @@ class Loader::Ring {
     }
   }
 
-  void prepare_some(std::unique_lock<std::mutex>& lock, std::vector<std::uint8_t>& scratch) {
+  void prepare_some(std::unique_lock<std::mutex>& lock, Workspace& workspace) {
     Slot& current = slot(handed_out_);
     if (images_out_ == 0) make_room(handed_out_, current);
     const std::size_t begin = images_out_;
@@ -169,7 +175,7 @@ class Loader::Ring {
       images_out_ = 0;
     }
     lock.unlock();
-    write_images(current.batch, begin, end, scratch);
+    write_images(current.batch, begin, end, workspace);
     lock.lock();
     current.unfinished -= end - begin;
     if (current.unfinished == 0) ready_.notify_one();
@@ -178,17 +184,19 @@ class Loader::Ring {
   void make_room(std::size_t number, Slot& slot) {
     Batch& batch = slot.batch;
     order_.samples_of(number, batch.samples);
-    batch.views.resize(static_cast<std::size_t>(plan_.views));
+    batch.views.resize(plan_.views.size());
     for (auto& view : batch.views) view.resize(batch.samples.size() * augmenter_.output_bytes());
     slot.unfinished = batch.samples.size();
   }
 
-  void write_images(Batch& batch, std::size_t begin, std::size_t end, std::vector<std::uint8_t>& scratch) const {
+  void write_images(Batch& batch, std::size_t begin, std::size_t end, Workspace& workspace) const {
     const std::size_t bytes = augmenter_.output_bytes();
-    for (std::size_t i = begin; i < end; ++i)
-      for (int view = 0; view < plan_.views; ++view)
-        augmenter_.write(batch.samples[i], plan_.epoch, view,
-                         batch.views[static_cast<std::size_t>(view)].data() + i * bytes, scratch);
+    auto& out = workspace.out;
+    out.resize(batch.views.size());
+    for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t view = 0; view < out.size(); ++view) out[view] = batch.views[view].data() + i * bytes;
+      augmenter_.write(batch.samples[i], plan_.epoch, plan_.views, out, workspace.scratch);
+    }
   }
 
   const Augmenter& augmenter_;

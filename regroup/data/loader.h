@@ -20,7 +20,7 @@ struct Batch {
 struct BatchPlan {
   std::vector<std::uint32_t> samples;
   int batch_size = 128;
-  int views = 1;
+  std::vector<Augmentation> views{no_augmentation};  ///< of each image, in this order
   bool shuffle = true;  ///< false: in the order of `samples`, once, the last batch as small as it comes out
   std::uint32_t epoch = 0;
   std::uint32_t stream = 0;  ///< tells several plans of one epoch apart; at most 255

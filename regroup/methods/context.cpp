@@ -25,11 +25,14 @@ at::Tensor some_images(const TrainingSet& samples) {
   const SampleShape shape = samples.source->shape();
   const std::size_t enough = static_cast<std::size_t>(scoring_batch(shape)) * 4;
   const std::size_t count = std::min(samples.size(), enough);
-  const Augmenter plain(*samples.source, samples.normalisation, no_augmentation, PixelType::float32, 0);
+  const Augmenter plain(*samples.source, samples.normalisation, PixelType::float32, 0);
   std::vector<std::byte> bytes(count * plain.output_bytes());
   std::vector<std::uint8_t> scratch;
-  for (std::size_t slot = 0; slot < count; ++slot)
-    plain.write(samples.positions[slot * samples.size() / count], 0, 0, &bytes[slot * plain.output_bytes()], scratch);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::byte* const out = &bytes[i * plain.output_bytes()];
+    plain.write(samples.positions[i * samples.size() / count], 0, std::span(&no_augmentation, 1), std::span(&out, 1),
+                scratch);
+  }
   return images_of(bytes, count, shape, PixelType::float32, at::kCPU).clone();
 }
 
@@ -44,10 +47,11 @@ Context::Context(const Settings& settings, TrainingSet samples, at::Device devic
       seed_(static_cast<std::uint64_t>(settings.integer("seed"))),
       slot_of_(samples_.source->size()),
       labels_(at::empty({static_cast<std::int64_t>(samples_.size())}, at::kLong)),
-      augmenter_(*samples_.source, samples_.normalisation, augmentation_of(settings, samples_), pixel_type(precision),
-                 seed_),
+      augmenter_(*samples_.source, samples_.normalisation, pixel_type(precision), seed_),
+      augmentation_(augmentation_of(settings, samples_)),
       book_(samples_.size()),
       predicted_(samples_.size(), -1) {
+  augmenter_.check(augmentation_);
   for (std::size_t slot = 0; slot < samples_.size(); ++slot) {
     slot_of_[samples_.positions[slot]] = static_cast<std::uint32_t>(slot);
     labels_.data_ptr<std::int64_t>()[slot] = samples_.labels[slot];
@@ -75,6 +79,7 @@ BatchPlan Context::plan(std::span<const std::uint32_t> slots, int epoch, std::ui
   plan.samples.reserve(slots.size());
   for (const std::uint32_t slot : slots) plan.samples.push_back(samples_.positions[slot]);
   plan.batch_size = static_cast<int>(settings_.integer("batch-size"));
+  plan.views = {augmentation_};
   plan.epoch = static_cast<std::uint32_t>(epoch);
   plan.stream = stream;
   plan.seed = seed_;
@@ -133,7 +138,7 @@ ScoringOptions Context::scoring() const {
 std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>& networks, int epoch, int views) const {
   BatchPlan plan;
   plan.samples.assign(samples_.positions.begin(), samples_.positions.end());
-  plan.views = views;
+  plan.views.assign(static_cast<std::size_t>(views), augmentation_);
   plan.epoch = static_cast<std::uint32_t>(epoch);
   std::vector<std::vector<at::Tensor>> parts(networks.size());
   score_batches(networks, augmenter_, std::move(plan), scoring(), [&](std::size_t i, std::span<const Scores> scores) {

@@ -38,7 +38,7 @@ class Context {
   /// run apart: each starts from other weights.
   std::unique_ptr<Learner> make_learner(const std::string& name, std::uint32_t member = 0) const;
 
-  /// The samples of these slots in random order, augmented as the settings have it.
+  /// The samples of these slots in random order, one view of each, augmented as the settings have it.
   BatchPlan plan(std::span<const std::uint32_t> slots, int epoch, std::uint32_t stream = 0) const;
   BatchPlan plan_all(int epoch) const;
 
@@ -85,6 +85,7 @@ class Context {
   std::vector<std::uint32_t> slot_of_;  ///< of each position in the dataset
   at::Tensor labels_;                   ///< observed, by slot, on the device
   Augmenter augmenter_;
+  Augmentation augmentation_;
   LossBook book_;
   std::vector<std::int32_t> predicted_;
 };

@@ -69,14 +69,14 @@ class RmlSemi : public Rml {
       if (samples->empty()) continue;
       plans.push_back(context().plan(*samples, epoch, stream));
       plans.back().batch_size = part;
-      plans.back().views = views;
+      plans.back().views.resize(views, plans.back().views.front());
     }
     return plans;
   }
 
   /// As many as a plain epoch has: the smaller set has several turns.
   std::size_t steps(const std::vector<BatchPlan>& plans) const override {
-    if (plans.front().views == 1) return Rml::steps(plans);
+    if (plans.front().views.size() == 1) return Rml::steps(plans);
     return std::max<std::size_t>(
         1, context().samples().size() / static_cast<std::size_t>(context().settings().integer("batch-size")));
   }

@@ -79,7 +79,7 @@ void score_batches(const std::vector<Network*>& networks, const Augmenter& augme
 std::vector<Scores> score_plainly(const std::vector<Network*>& networks, const SampleSource& images,
                                   std::span<const std::uint32_t> positions, const Normalisation& normalisation,
                                   const ScoringOptions& options, Wanted wanted) {
-  const Augmenter plain(images, normalisation, no_augmentation, pixel_type(options.precision), 0);
+  const Augmenter plain(images, normalisation, pixel_type(options.precision), 0);
   BatchPlan plan;
   plan.samples.assign(positions.begin(), positions.end());
   std::vector<std::vector<at::Tensor>> features(networks.size()), logits(networks.size());

@@ -17,13 +17,13 @@
 namespace regroup {
 namespace {
 
-const Augmentation augmentation{2, Padding::reflect, Flip::random};
+const Augmentation augmentation{2, Padding::reflect, Flip::random}, strong{3, Padding::zero, Flip::alternate};
 
 /// Images and what writes them.
 struct Source {
   explicit Source(std::size_t count, std::uint64_t seed = 3)
       : images(random_images(count, {3, 4, 5})),
-        augmenter(images, {{0.5F, 0.4F, 0.3F}, {0.2F, 0.2F, 0.2F}}, augmentation, PixelType::bfloat16, seed) {}
+        augmenter(images, {{0.5F, 0.4F, 0.3F}, {0.2F, 0.2F, 0.2F}}, PixelType::bfloat16, seed) {}
 
   ImagesInMemory images;
   Augmenter augmenter;
@@ -34,6 +34,7 @@ BatchPlan plan_of(std::uint32_t count, int batch_size) {
   plan.samples.resize(count);
   std::iota(plan.samples.begin(), plan.samples.end(), 0U);
   plan.batch_size = batch_size;
+  plan.views = {augmentation};
   plan.seed = 17;
   return plan;
 }
@@ -72,18 +73,20 @@ std::vector<std::uint32_t> sorted(std::vector<std::uint32_t> samples) {
 TEST(LoaderThreads, ImagesAreThoseOfTheAugmenter) {
   const Source source(50);
   BatchPlan plan = plan_of(50, 20);
-  plan.views = 2;
+  plan.views = {augmentation, strong};
   plan.epoch = 4;
+  const std::size_t bytes = source.augmenter.output_bytes();
+  std::vector<std::vector<std::byte>> expected(2, std::vector<std::byte>(bytes));
+  const std::vector<std::byte*> out{expected[0].data(), expected[1].data()};
   std::vector<std::uint8_t> scratch;
-  std::vector<std::byte> expected(source.augmenter.output_bytes());
   for (const auto& batch : load(source, plan, 0, 2)) {
     ASSERT_EQ(batch.views.size(), 2U);
-    for (std::size_t view = 0; view < 2; ++view) {
-      ASSERT_EQ(batch.views[view].size(), 20 * expected.size());
-      for (std::size_t i = 0; i < 20; ++i) {
-        source.augmenter.write(batch.samples[i], 4, static_cast<int>(view), expected.data(), scratch);
-        const auto begin = batch.views[view].begin() + static_cast<std::ptrdiff_t>(i * expected.size());
-        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), begin)) << "view " << view << ", image " << i;
+    for (std::size_t i = 0; i < 20; ++i) {
+      source.augmenter.write(batch.samples[i], 4, plan.views, out, scratch);
+      for (std::size_t view = 0; view < 2; ++view) {
+        ASSERT_EQ(batch.views[view].size(), 20 * bytes);
+        const auto begin = batch.views[view].begin() + static_cast<std::ptrdiff_t>(i * bytes);
+        EXPECT_TRUE(std::equal(expected[view].begin(), expected[view].end(), begin)) << view << ", image " << i;
       }
     }
   }
@@ -92,7 +95,7 @@ TEST(LoaderThreads, ImagesAreThoseOfTheAugmenter) {
 TEST(LoaderThreads, BatchesDoNotDependOnTheNumberOfWorkers) {
   const Source source(100);
   BatchPlan plan = plan_of(100, 19);
-  plan.views = 2;
+  plan.views = {augmentation, strong};
   for (const bool shuffle : {true, false}) {
     plan.shuffle = shuffle;
     const std::size_t end = shuffle ? 23 : plan.batches();
@@ -230,7 +233,7 @@ TEST(LoaderThreads, AMistakeDoesNotOvertakeTheBatchesBeforeIt) {
   const Source source(1);
   BatchPlan plan = plan_of(2, 1);  // image 1 does not exist
   plan.shuffle = false;
-  plan.views = 2000;  // so that the second batch has failed long before the first one is ready
+  plan.views.assign(2000, augmentation);  // so that the second batch has failed long before the first one is ready
   Loader loader(source.augmenter, plan, 0, 2, 2);
   EXPECT_NE(loader.next(), nullptr);
   EXPECT_THROW(loader.next(), std::out_of_range);
@@ -279,7 +282,7 @@ TEST(LoaderThreads, PlansThatCannotBeAreRefused) {
   plan = plan_of(10, 0);
   EXPECT_THROW(load(source, plan, 0, 1), std::invalid_argument);
   plan = plan_of(10, 5);
-  plan.views = 0;
+  plan.views.clear();
   EXPECT_THROW(load(source, plan, 0, 1), std::invalid_argument);
 }
 

@@ -81,8 +81,7 @@ class Training {
       const auto plans = method_->plan(epoch_);
       const std::size_t steps = method_->steps(plans);
       std::vector<std::unique_ptr<Loader>> loaders;
-      for (const BatchPlan& plan : plans)
-        loaders.push_back(std::make_unique<Loader>(context_.augmenter(), plan, 0, steps));
+      for (const BatchPlan& plan : plans) loaders.push_back(context_.make_loader(plan, 0, steps));
       std::vector<TensorBatch> batches(plans.size());
       for (std::size_t step = 0; step < steps; ++step) {
         for (std::size_t i = 0; i < loaders.size(); ++i) batches[i] = context_.to_device(*loaders[i]->next());
@@ -117,7 +116,7 @@ class Training {
 
   void begin_epoch() {
     const auto plans = method_->plan(epoch_++);
-    loader_ = std::make_unique<Loader>(context_.augmenter(), plans[0], 0, plans[0].batches());
+    loader_ = context_.make_loader(plans[0], 0, plans[0].batches());
   }
 
   Settings settings_;

@@ -45,17 +45,13 @@ Context::Context(const Settings& settings, TrainingSet samples, at::Device devic
       precision_(precision),
       threads_(threads),
       seed_(static_cast<std::uint64_t>(settings.integer("seed"))),
-      slot_of_(samples_.source->size()),
       labels_(at::empty({static_cast<std::int64_t>(samples_.size())}, at::kLong)),
       augmenter_(*samples_.source, samples_.normalisation, pixel_type(precision), seed_),
       augmentation_(augmentation_of(settings, samples_)),
       book_(samples_.size()),
       predicted_(samples_.size(), -1) {
   augmenter_.check(augmentation_);
-  for (std::size_t slot = 0; slot < samples_.size(); ++slot) {
-    slot_of_[samples_.positions[slot]] = static_cast<std::uint32_t>(slot);
-    labels_.data_ptr<std::int64_t>()[slot] = samples_.labels[slot];
-  }
+  std::ranges::copy(samples_.labels, labels_.data_ptr<std::int64_t>());
   labels_ = labels_.to(device);
 }
 
@@ -76,8 +72,7 @@ std::unique_ptr<Learner> Context::make_learner(const std::string& name, std::uin
 
 BatchPlan Context::plan(std::span<const std::uint32_t> slots, int epoch, std::uint32_t stream) const {
   BatchPlan plan;
-  plan.samples.reserve(slots.size());
-  for (const std::uint32_t slot : slots) plan.samples.push_back(samples_.positions[slot]);
+  plan.slots.assign(slots.begin(), slots.end());
   plan.batch_size = static_cast<int>(settings_.integer("batch-size"));
   plan.views = {augmentation_};
   plan.epoch = static_cast<std::uint32_t>(epoch);
@@ -86,23 +81,27 @@ BatchPlan Context::plan(std::span<const std::uint32_t> slots, int epoch, std::ui
   return plan;
 }
 
-BatchPlan Context::plan_all(int epoch) const {
+BatchPlan Context::plan_all(int epoch) const { return plan(all_slots(), epoch); }
+
+std::vector<std::uint32_t> Context::all_slots() const {
   std::vector<std::uint32_t> slots(samples_.size());
   std::iota(slots.begin(), slots.end(), 0U);
-  return plan(slots, epoch);
+  return slots;
+}
+
+std::unique_ptr<Loader> Context::make_loader(BatchPlan plan, std::size_t first, std::size_t end) const {
+  return std::make_unique<Loader>(augmenter_, samples_.positions, std::move(plan), first, end,
+                                  static_cast<int>(settings_.integer("workers")));
 }
 
 TensorBatch Context::to_device(const Batch& batch) const {
   TensorBatch result;
-  const auto count = static_cast<std::int64_t>(batch.samples.size());
-  const at::Tensor slots = at::empty({count}, at::kLong);
-  for (std::size_t i = 0; i < batch.samples.size(); ++i) {
-    result.slots.push_back(slot_of_[batch.samples[i]]);
-    slots.data_ptr<std::int64_t>()[i] = result.slots.back();
-  }
+  result.slots = batch.slots;
+  const at::Tensor slots = at::empty({static_cast<std::int64_t>(batch.slots.size())}, at::kLong);
+  std::ranges::copy(batch.slots, slots.data_ptr<std::int64_t>());
   for (const auto& view : batch.views)
     result.views.push_back(
-        images_of(view, batch.samples.size(), samples_.source->shape(), pixel_type(precision_), device_));
+        images_of(view, batch.slots.size(), samples_.source->shape(), pixel_type(precision_), device_));
   result.labels = labels_.index_select(0, slots.to(device_));
   return result;
 }
@@ -125,8 +124,7 @@ void Context::record(const TensorBatch& batch, const at::Tensor& plain_losses, c
 
 void Context::record_all(const at::Tensor& log_probabilities) {
   TensorBatch all;
-  all.slots.resize(samples_.size());
-  std::iota(all.slots.begin(), all.slots.end(), 0U);
+  all.slots = all_slots();
   const at::Tensor losses = -log_probabilities.gather(1, labels_.to(at::kCPU).unsqueeze(1)).squeeze(1);
   record(all, losses, log_probabilities);
 }
@@ -137,18 +135,19 @@ ScoringOptions Context::scoring() const {
 
 std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>& networks, int epoch, int views) const {
   BatchPlan plan;
-  plan.samples.assign(samples_.positions.begin(), samples_.positions.end());
+  plan.slots = all_slots();
   plan.views.assign(static_cast<std::size_t>(views), augmentation_);
   plan.epoch = static_cast<std::uint32_t>(epoch);
   std::vector<std::vector<at::Tensor>> parts(networks.size());
-  score_batches(networks, augmenter_, std::move(plan), scoring(), [&](std::size_t i, std::span<const Scores> scores) {
-    at::Tensor sum;
-    for (const Scores& view : scores) {
-      const at::Tensor p = at::softmax(view.logits.to(at::kFloat), 1);
-      sum = sum.defined() ? sum + p : p;
-    }
-    parts[i].push_back((sum / views).to(at::kCPU));
-  });
+  score_batches(networks, augmenter_, samples_.positions, std::move(plan), scoring(),
+                [&](std::size_t i, std::span<const Scores> scores) {
+                  at::Tensor sum;
+                  for (const Scores& view : scores) {
+                    const at::Tensor p = at::softmax(view.logits.to(at::kFloat), 1);
+                    sum = sum.defined() ? sum + p : p;
+                  }
+                  parts[i].push_back((sum / views).to(at::kCPU));
+                });
   std::vector<at::Tensor> result;
   for (const auto& part : parts) result.push_back(at::cat(part));
   return result;

@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace regroup {
@@ -53,8 +54,8 @@ int scoring_batch(SampleShape shape) {
   return std::clamp(most * small_image / (shape.height * shape.width), least, most);
 }
 
-void score_batches(const std::vector<Network*>& networks, const Augmenter& augmenter, BatchPlan plan,
-                   const ScoringOptions& options,
+void score_batches(const std::vector<Network*>& networks, const Augmenter& augmenter,
+                   std::span<const std::uint32_t> positions, BatchPlan plan, const ScoringOptions& options,
                    const std::function<void(std::size_t network, std::span<const Scores> views)>& take) {
   const at::NoGradGuard no_grad;
   const InEvaluation evaluation(networks);
@@ -63,11 +64,11 @@ void score_batches(const std::vector<Network*>& networks, const Augmenter& augme
   plan.batch_size = scoring_batch(shape);
   plan.shuffle = false;
   const std::size_t batches = plan.batches();
-  Loader loader(augmenter, std::move(plan), 0, batches, options.workers);
+  Loader loader(augmenter, positions, std::move(plan), 0, batches, options.workers);
   while (const Batch* batch = loader.next()) {
     std::vector<at::Tensor> views;
     for (const auto& view : batch->views)
-      views.push_back(images_of(view, batch->samples.size(), shape, pixel_type(options.precision), options.device));
+      views.push_back(images_of(view, batch->slots.size(), shape, pixel_type(options.precision), options.device));
     for (std::size_t i = 0; i < networks.size(); ++i) {
       std::vector<Scores> scores;
       for (const at::Tensor& view : views) scores.push_back(scored(*networks[i], view, options.mirror));
@@ -81,12 +82,15 @@ std::vector<Scores> score_plainly(const std::vector<Network*>& networks, const S
                                   const ScoringOptions& options, Wanted wanted) {
   const Augmenter plain(images, normalisation, pixel_type(options.precision), 0);
   BatchPlan plan;
-  plan.samples.assign(positions.begin(), positions.end());
+  plan.slots.resize(positions.size());
+  std::iota(plan.slots.begin(), plan.slots.end(), 0U);
   std::vector<std::vector<at::Tensor>> features(networks.size()), logits(networks.size());
-  score_batches(networks, plain, std::move(plan), options, [&](std::size_t i, std::span<const Scores> views) {
-    if (wanted == Wanted::features_too) features[i].push_back(views.front().features.to(at::kCPU, at::kFloat));
-    logits[i].push_back(views.front().logits.to(at::kCPU));
-  });
+  score_batches(networks, plain, positions, std::move(plan), options,
+                [&](std::size_t i, std::span<const Scores> views) {
+                  if (wanted == Wanted::features_too)
+                    features[i].push_back(views.front().features.to(at::kCPU, at::kFloat));
+                  logits[i].push_back(views.front().logits.to(at::kCPU));
+                });
   std::vector<Scores> result;
   for (std::size_t i = 0; i < networks.size(); ++i)
     result.push_back({features[i].empty() ? at::Tensor() : at::cat(features[i]), at::cat(logits[i])});

@@ -31,8 +31,8 @@ int scoring_batch(SampleShape shape);
 /// The one loop over samples that takes no steps. All networks, in evaluation, look at the same views of the samples of
 /// `plan`, which come in its order and in batches of scoring_batch(); `take` is handed what one network says about the
 /// views of one batch.
-void score_batches(const std::vector<Network*>& networks, const Augmenter& augmenter, BatchPlan plan,
-                   const ScoringOptions& options,
+void score_batches(const std::vector<Network*>& networks, const Augmenter& augmenter,
+                   std::span<const std::uint32_t> positions, BatchPlan plan, const ScoringOptions& options,
                    const std::function<void(std::size_t network, std::span<const Scores> views)>& take);
 
 /// The scores of samples without augmentation, on the CPU, per network. Features take much memory, so that only those

@@ -216,9 +216,7 @@ class Run {
       throw UserError(fmt::format("{}: step {} of {} is next; the checkpoint is damaged", options_.output.string(),
                                   progress_.step, steps));
     std::vector<std::unique_ptr<Loader>> loaders;
-    for (const BatchPlan& plan : plans)
-      loaders.push_back(std::make_unique<Loader>(context_.augmenter(), plan, progress_.step, steps,
-                                                 static_cast<int>(settings_.integer("workers"))));
+    for (const BatchPlan& plan : plans) loaders.push_back(context_.make_loader(plan, progress_.step, steps));
     Clock clock(*this, loaders);
     std::vector<TensorBatch> batches(plans.size());
     while (progress_.step < steps) {

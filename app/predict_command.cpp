@@ -65,11 +65,11 @@ LabelledSet load_images(const PredictFlags& flags, const NetworkCard& card) {
   options.warn = [&console](const std::string& sentence) { console.message(sentence); };
   Dataset dataset;
   ListedImages images;
-  images.test = listed(flags.inputs);
+  images.tests["test"] = listed(flags.inputs);
   load_image_files("", std::move(images), options, dataset);
-  if (dataset.test.size() == 0) throw UserError("none of the images can be read");
-  if (card.channels == 1) dataset.test.source = to_grey(*dataset.test.source);
-  return std::move(dataset.test);
+  if (dataset.test().size() == 0) throw UserError("none of the images can be read");
+  if (card.channels == 1) dataset.test().source = to_grey(*dataset.test().source);
+  return std::move(dataset.test());
 }
 
 void run_predict(const PredictFlags& flags) {

@@ -77,10 +77,17 @@ Settings new_settings(const TrainFlags& flags) {
 
 void print_summary(const TrainResult& result, const std::string& folder) {
   const RunSummary& summary = result.summary;
+  const auto print_accuracies = [&](const PredictorSummaries& predictors) {
+    for (const auto& [name, values] : predictors)
+      print_out("{:<15}{:>7.2f} %{:>26.2f} %{:>14.2f} %{}\n", name, 100 * values.last, 100 * values.best_val,
+                100 * values.best_test, name == summary.primary ? "  <- primary" : "");
+  };
   print_out("\ntest accuracy       last    best on noisy validation    best on test\n");
-  for (const auto& [name, values] : summary.predictors)
-    print_out("{:<15}{:>7.2f} %{:>26.2f} %{:>14.2f} %{}\n", name, 100 * values.last, 100 * values.best_val,
-              100 * values.best_test, name == summary.primary ? "  <- primary" : "");
+  print_accuracies(summary.predictors);
+  for (const auto& [test, predictors] : summary.more_tests) {
+    print_out("on {}\n", test);
+    print_accuracies(predictors);
+  }
   if (summary.memorised == summary.memorised)
     print_out("\n{:.1f} % of the labels are wrong; the model has memorised {:.1f} % of those.\n",
               100 * summary.noise_rate, 100 * summary.memorised);

@@ -49,7 +49,7 @@ void run(int epochs) {
       weight.mutable_grad().reset();
     }
   }
-  const at::Tensor right = matrix_of(*data.test.source).mm(weight).argmax(1) == labels_of(data.test.labels);
+  const at::Tensor right = matrix_of(*data.test().source).mm(weight).argmax(1) == labels_of(data.test().labels);
   fmt::print("test accuracy {:.1f} %\n", 100 * right.to(at::kFloat).mean().item<double>());
 }
 

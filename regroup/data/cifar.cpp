@@ -79,7 +79,7 @@ Dataset load(const std::filesystem::path& folder, const DatasetInfo& info, const
   dataset.name = info.name;
   dataset.class_names = class_names(place / layout.names, layout.classes);
   dataset.train = load_files(place, layout.train, layout, info);
-  dataset.test = load_files(place, {layout.test}, layout, info);
+  dataset.test() = load_files(place, {layout.test}, layout, info);
   return dataset;
 }
 

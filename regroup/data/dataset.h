@@ -25,15 +25,25 @@ struct LabelledSet {
   std::size_t size() const { return labels.size(); }
 };
 
+/// Samples that a run is measured on, by the name that its figures go by: `test`, or `test-NAME`, where NAME has
+/// letters, digits, dots and dashes.
+struct TestSet {
+  std::string name;
+  LabelledSet set;
+};
+
 struct Dataset {
   std::string name;
   std::vector<std::string> class_names;
   LabelledSet train;
-  LabelledSet test;
+  std::vector<TestSet> tests{{"test", {}}};  ///< the first is `test`, which is always there and may be empty
   /// So many images at the end of `train` are the validation part of image files that have one. An index is a position
   /// in `train`: the training images, then the validation images.
   int validation_count = 0;
   bool mirrored_is_same = true;  ///< whether a mirrored image still shows its class: not so for digits
+
+  const LabelledSet& test() const { return tests.front().set; }
+  LabelledSet& test() { return tests.front().set; }
 
   int classes() const { return static_cast<int>(class_names.size()); }
 };

@@ -25,6 +25,7 @@ constexpr int min_side = 28;
 constexpr int max_asked_side = 4096;
 constexpr std::size_t grain = 16;  // images between two calls of `progress`
 constexpr int few_images = 10;
+constexpr std::size_t max_tests = 100;  // each has columns and files of its own
 
 void tell(const LoadOptions& options, const std::string& sentence) {
   if (options.tell) options.tell(sentence);
@@ -74,7 +75,9 @@ std::size_t keep_good(std::span<const std::string> problems,
 /// All sizes by their headers; images without a whole header are taken off.
 std::vector<ImageSize> read_sizes(const std::filesystem::path& root, ListedImages& images, const LoadOptions& options) {
   std::vector<ImageSize> all;
-  for (auto* list : {&images.train, &images.validation, &images.test}) {
+  std::vector<std::vector<ListedImage>*> lists{&images.train, &images.validation};
+  for (auto& [name, list] : images.tests) lists.push_back(&list);
+  for (auto* list : lists) {
     std::vector<ImageSize> sizes(list->size());
     const auto problems = read_each(list->size(), options, {},
                                     [&](std::size_t i) { sizes[i] = read_image_size(root / (*list)[i].path); });
@@ -179,11 +182,16 @@ void tell_small_classes(const Dataset& dataset, const LoadOptions& options) {
 
 }  // namespace
 
-std::optional<Part> part_called(std::string_view name) {
+std::optional<std::string> part_called(std::string_view name) {
   const std::string word = lowercase(name);
-  if (word == "train" || word == "training") return Part::train;
-  if (word == "val" || word == "valid" || word == "validation" || word == "dev") return Part::validation;
-  if (word == "test" || word == "testing") return Part::test;
+  if (word == "train" || word == "training") return "train";
+  if (word == "val" || word == "valid" || word == "validation" || word == "dev") return "val";
+  if (word == "test" || word == "testing") return "test";
+  // Figures, columns and files are named after a test set.
+  constexpr std::string_view prefix = "test-";
+  const bool fits = word.size() > prefix.size() && word.size() <= 64 && word.starts_with(prefix) &&
+                    word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string::npos;
+  if (fits) return std::string(prefix).append(name.substr(prefix.size()));
   return std::nullopt;
 }
 
@@ -197,11 +205,12 @@ void split_off_test(ListedImages& images, int classes, const LoadOptions& option
   std::vector<ListedImage> train;
   train.reserve(split.train.size());
   for (const auto i : split.train) train.push_back(std::move(images.train[i]));
-  for (const auto i : split.validation) images.test.push_back(std::move(images.train[i]));
+  auto& test = images.tests["test"];
+  for (const auto i : split.validation) test.push_back(std::move(images.train[i]));
   images.train = std::move(train);
-  if (images.test.empty()) return tell(options, "no test part, and no images become one (--test-split)");
+  if (test.empty()) return tell(options, "no test part, and no images become one (--test-split)");
   tell(options, fmt::format("no test part: {:.4g} % of each class ({} images) become the test images (--test-split)",
-                            100 * options.test_split, images.test.size()));
+                            100 * options.test_split, test.size()));
 }
 
 int choose_size(std::span<const ImageSize> sizes, int max_side) {
@@ -218,27 +227,38 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
     throw UserError(
         fmt::format("the image size is {}; give one from 1 to {}, or 0 for that of the images", side, max_asked_side));
   }
+  if (images.tests.size() > max_tests)
+    throw UserError(fmt::format("{}: {} test sets; give at most {}", root.string(), images.tests.size(), max_tests));
   const auto sizes = read_sizes(root, images, options);
   const ImageSize size = settle_size(sizes, options);
   refuse_too_much(root, sizes.size(), size, options);
 
   const std::size_t validation_count = images.validation.size();
   std::move(images.validation.begin(), images.validation.end(), std::back_inserter(images.train));
-  const std::size_t train_count = images.train.size();
   const SampleShape shape{3, size.height, size.width};
-  DecodedList train(std::move(images.train), shape), test(std::move(images.test), shape);
+  std::vector<DecodedList> lists;
+  lists.emplace_back(std::move(images.train), shape);
+  for (auto& [name, list] : images.tests) lists.emplace_back(std::move(list), shape);
 
   const auto problems = read_each(sizes.size(), options, options.progress, [&](std::size_t i) {
-    const bool is_train = i < train_count;
-    DecodedList& list = is_train ? train : test;
-    const std::size_t at = is_train ? i : i - train_count;
+    std::size_t at = i;
+    auto current = lists.begin();
+    for (; at >= current->images.size(); ++current) at -= current->images.size();
+    DecodedList& list = *current;
     resize_to_cover(read_image(root / list.images[at].path), size,
                     std::span(list.pixels).subspan(at * shape.bytes(), shape.bytes()));
   });
-  const auto train_problems = std::span(problems).first(train_count);
-  dataset.validation_count = static_cast<int>(std::ranges::count(train_problems.last(validation_count), ""));
-  dataset.train = good_images(std::move(train), shape, train_problems);
-  dataset.test = good_images(std::move(test), shape, std::span(problems).subspan(train_count));
+  auto rest = std::span(problems);
+  const auto take = [&](DecodedList& list) {
+    const auto own = rest.first(list.images.size());
+    rest = rest.subspan(own.size());
+    return good_images(std::move(list), shape, own);
+  };
+  dataset.validation_count =
+      static_cast<int>(std::ranges::count(rest.first(lists[0].images.size()).last(validation_count), ""));
+  dataset.train = take(lists[0]);
+  dataset.tests.clear();
+  for (auto& [name, list] : images.tests) dataset.tests.push_back({name, take(lists[dataset.tests.size() + 1])});
   if (wants_training && dataset.train.size() == static_cast<std::size_t>(dataset.validation_count))
     throw UserError(fmt::format("{}: no training image could be read; is it the right place?", root.string()));
   tell_small_classes(dataset, options);

@@ -47,8 +47,8 @@ Dataset load(const std::filesystem::path& folder, const DatasetInfo& info, std::
   dataset.name = info.name;
   dataset.class_names = std::move(class_names);
   dataset.train = load_images(folder, "train", dataset.classes(), info);
-  dataset.test = load_images(folder, "t10k", dataset.classes(), info);
-  const SampleShape train = dataset.train.source->shape(), test = dataset.test.source->shape();
+  dataset.test() = load_images(folder, "t10k", dataset.classes(), info);
+  const SampleShape train = dataset.train.source->shape(), test = dataset.test().source->shape();
   if (train != test) {
     throw UserError(fmt::format("{}: the training images are {}x{}, the test images {}x{}; they must be of one dataset",
                                 folder.string(), train.width, train.height, test.width, test.height));

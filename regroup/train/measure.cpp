@@ -1,6 +1,7 @@
 #include "regroup/train/measure.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
@@ -35,26 +36,25 @@ double Measurement::mean_loss() const {
 }
 
 void Measurement::measure_predictor(const Predictor& predictor, bool accuracies, bool last, EpochMetrics& row) {
-  double validation = std::numeric_limits<double>::quiet_NaN(), test = validation;
-  if (accuracies) {
-    std::vector<std::int32_t> labels;
-    for (const std::uint32_t position : data_.split.validation) labels.push_back(data_.observed[position]);
-    if (!labels.empty())
-      validation = accuracy(
-          most_likely(probabilities(predictor, *data_.dataset.train.source, data_.split.validation, evaluation_)),
-          labels);
-    if (data_.dataset.test.size() > 0) {
-      auto predicted = test_predictions(predictor);
-      test = accuracy(predicted, data_.dataset.test.labels);
-      if (last) material_.test_predictions[predictor.name] = std::move(predicted);
-    }
-  }
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  double validation = none;
+  std::vector<std::int32_t> labels;
+  for (const std::uint32_t position : data_.split.validation) labels.push_back(data_.observed[position]);
+  if (accuracies && !labels.empty())
+    validation = accuracy(
+        most_likely(probabilities(predictor, *data_.dataset.train.source, data_.split.validation, evaluation_)),
+        labels);
   row.add("val_" + predictor.name, validation);
-  row.add("test_" + predictor.name, test);
+  for (const TestSet& test : data_.dataset.tests) {
+    const bool measured = accuracies && test.set.size() > 0;
+    auto predicted = measured ? predictions(predictor, test) : std::vector<std::int32_t>();
+    row.add(fmt::format("{}_{}", test.name, predictor.name), measured ? accuracy(predicted, test.set.labels) : none);
+    if (last && measured) material_.test_predictions[test.name][predictor.name] = std::move(predicted);
+  }
 }
 
-std::vector<std::int32_t> Measurement::test_predictions(const Predictor& predictor) const {
-  return most_likely(probabilities(predictor, *data_.dataset.test.source, evaluation_));
+std::vector<std::int32_t> Measurement::predictions(const Predictor& predictor, const TestSet& test) const {
+  return most_likely(probabilities(predictor, *test.set.source, evaluation_));
 }
 
 /// Weights, and wrong labels that the last training pass predicted, of right and of wrong labels where that is known.
@@ -115,9 +115,12 @@ RunSummary Measurement::summary(const std::vector<EpochMetrics>& rows, const std
   // A run that is resumed after its last epoch has not seen what that epoch found.
   if (material_.final_losses.predicted.empty()) material_.final_losses = final_losses();
   for (const Predictor& predictor : method_.predictors()) {
-    summary.predictors[predictor.name] = summarise(rows, predictor.name);
-    if (data_.dataset.test.size() > 0 && !material_.test_predictions.contains(predictor.name))
-      material_.test_predictions[predictor.name] = test_predictions(predictor);
+    for (const TestSet& test : data_.dataset.tests) {
+      auto& summaries = test.name == "test" ? summary.predictors : summary.more_tests[test.name];
+      summaries[predictor.name] = summarise(rows, predictor.name, test.name);
+      auto& known = material_.test_predictions[test.name];
+      if (test.set.size() > 0 && !known.contains(predictor.name)) known[predictor.name] = predictions(predictor, test);
+    }
   }
   summary.primary = primary;
   summary.noise_rate = data_.noise_rate();

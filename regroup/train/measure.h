@@ -32,7 +32,7 @@ class Measurement {
   void measure_samples(EpochMetrics& row) const;
   void measure_split(EpochMetrics& row) const;
   double mean_loss() const;
-  std::vector<std::int32_t> test_predictions(const Predictor& predictor) const;
+  std::vector<std::int32_t> predictions(const Predictor& predictor, const TestSet& test) const;
   FinalLosses final_losses() const;
 
   const RunData& data_;

@@ -39,13 +39,17 @@ double peak_memory_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// Of what a run learns from: enough to notice that it changed.
+/// Of what a run learns from, and of the names of its test sets beside `test`, which are columns of its metrics: enough
+/// to notice that they changed.
 std::string fingerprint_of(const RunData& data) {
   const auto bytes_of = [](const auto& numbers) {
     return std::span(reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size() * sizeof numbers[0]);
   };
-  const std::uint64_t lists = hash_of(bytes_of(data.split.train), hash_of(bytes_of(data.observed)));
-  return fmt::format("{:016x}", data.dataset.train.source->digest(lists));
+  std::uint64_t hash = hash_of(bytes_of(data.split.train), hash_of(bytes_of(data.observed)));
+  hash = data.dataset.train.source->digest(hash);
+  for (const TestSet& test : data.dataset.tests)
+    if (test.name != "test") hash = hash_of(bytes_of(test.name), hash);
+  return fmt::format("{:016x}", hash);
 }
 
 int threads_of(const Settings& settings) {
@@ -173,8 +177,8 @@ class Run {
   void resume() {
     const RunProgress saved = load_checkpoint(options_.output / "last", *method_, state_);
     if (saved.fingerprint != progress_.fingerprint)
-      throw UserError(
-          fmt::format("{}: the images or labels are not those that this run began with", options_.output.string()));
+      throw UserError(fmt::format("{}: the images, labels or test sets are not those that this run began with",
+                                  options_.output.string()));
     if (saved.machine != progress_.machine)
       observer_.message(
           fmt::format("this run began with {} and continues with {}: the result may differ in the last bits",

@@ -45,7 +45,7 @@ TEST(Cifar10, ReadsItsBatchesInOrderWithTheChannelsSideBySide) {
   EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{1, 0, 2, 0, 3, 0, 4, 0, 5, 0}));
   const auto pixels = pixels_of(*dataset.train.source);
   ASSERT_EQ(pixels.size(), 10 * dataset.train.source->shape().bytes());
-  EXPECT_EQ(dataset.test.labels, std::vector<std::int32_t>{9});
+  EXPECT_EQ(dataset.test().labels, std::vector<std::int32_t>{9});
   for (std::size_t p = 0; p < 1024; ++p) {
     const std::size_t at = 2 * 3072 + 3 * p;  // the first image of the second batch
     ASSERT_EQ(pixels[at], (2 + p) % 256);
@@ -69,7 +69,7 @@ TEST(Cifar100, TakesTheFineLabels) {
   const auto dataset = load_dataset("cifar100", {.data_dir = folder.path()});
   EXPECT_EQ(dataset.classes(), 100);
   EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{99, 0}));
-  EXPECT_EQ(dataset.test.labels, std::vector<std::int32_t>{42});
+  EXPECT_EQ(dataset.test().labels, std::vector<std::int32_t>{42});
   EXPECT_EQ(pixels_of(*dataset.train.source)[3072], 2);
 }
 

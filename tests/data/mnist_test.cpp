@@ -36,9 +36,9 @@ TEST(Mnist, ReadsItsFourFiles) {
   EXPECT_EQ(dataset.train.source->shape().width, 2);
   EXPECT_EQ(pixels_of(*dataset.train.source)[4], 5);
   EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{9, 0, 4}));
-  EXPECT_EQ(dataset.test.size(), 2U);
-  EXPECT_EQ(pixels_of(*dataset.test.source), Bytes(8, 255));
-  EXPECT_EQ(dataset.test.labels, (std::vector<std::int32_t>{1, 1}));
+  EXPECT_EQ(dataset.test().size(), 2U);
+  EXPECT_EQ(pixels_of(*dataset.test().source), Bytes(8, 255));
+  EXPECT_EQ(dataset.test().labels, (std::vector<std::int32_t>{1, 1}));
 }
 
 TEST(Mnist, AFolderOfItsNameInTheDataFolderIsTaken) {
@@ -97,7 +97,7 @@ TEST(FashionMnist, IsFoundWhereDebianPutsIt) {
     EXPECT_EQ(counts, std::vector<int>(10, count / 10));
   };
   check(dataset.train, 60'000);
-  check(dataset.test, 10'000);
+  check(dataset.test(), 10'000);
   // Published statistics of the training images: mean 0.2860 of the full scale.
   const auto pixels = pixels_of(*dataset.train.source);
   const double sum = std::accumulate(pixels.begin(), pixels.end(), 0.0);

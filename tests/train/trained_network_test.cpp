@@ -47,7 +47,7 @@ TEST(TrainedNetwork, OfAFolderOfImagesPredictsByItself) {
   EXPECT_EQ(trained.card.class_names, (std::vector<std::string>{"blue", "red"}));
   const Dataset dataset = load_dataset(data, {.image_size = 32});
   const auto options = evaluation_of(trained.card, at::kCPU, Precision::fp32);
-  EXPECT_EQ(most_likely(probabilities(trained.predictor(), *dataset.test.source, options)), dataset.test.labels);
+  EXPECT_EQ(most_likely(probabilities(trained.predictor(), *dataset.test().source, options)), dataset.test().labels);
 }
 
 /// Runs used to leave the width to the network without saying which that is.

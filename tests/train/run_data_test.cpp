@@ -34,6 +34,17 @@ Positions from_to(std::uint32_t begin, std::uint32_t end) {
   return positions;
 }
 
+TEST(RunData, NoiseLooksAtTheBytesAsTheyAre) {
+  const auto features =
+      sample_features(std::make_shared<ImagesInMemory>(SampleShape{1, 1, 3}, Bytes{0, 1, 2, 127, 128, 255}));
+  ASSERT_EQ(features.size, 3U);
+  std::vector<float> row(3);
+  features.read(0, row);
+  EXPECT_EQ(row, (std::vector<float>{0, 1, 2}));
+  features.read(1, row);
+  EXPECT_EQ(row, (std::vector<float>{127, 128, 255}));
+}
+
 TEST(RunData, TheDatasOwnValidationPartIsTheValidationSplit) {
   const TemporaryFolder folder;
   const auto data = load({{"data", write_photos(folder)}, {"noise", "pairflip:1"}, {"val-split", "0.5"}});

@@ -87,7 +87,7 @@ void Console::epoch_done(const EpochMetrics& metrics, int epochs) {
   if (quiet_) return;
   std::string line = fmt::format("epoch {:>3}/{}  loss {:.3f}", metrics.epoch, epochs, metrics.value("train_loss"));
   for (const auto& [name, value] : metrics.values)
-    if ((name.starts_with("val_") || name.starts_with("test_")) && !std::isnan(value))
+    if ((name.starts_with("val_") || name.starts_with("test_") || name.starts_with("test-")) && !std::isnan(value))
       line += fmt::format("  {} {}", name, percent(value));
   if (!std::isnan(metrics.value("weight_noisy")))
     line += fmt::format("  weights {:.2f}/{:.2f}  memorised {}", metrics.value("weight_clean"),

@@ -1,8 +1,8 @@
 // regroup eval: the accuracy of a trained network on a dataset's test images.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
-#include <numeric>
 #include <optional>
 
 #include "cli.h"
@@ -45,38 +45,44 @@ Dataset load_data(const EvalFlags& flags, const NetworkCard& card) {
   settings.set("image-size", std::int64_t{card.height}, "the network");
   EvalConsole console;
   Dataset dataset = load_run_images(settings, hardware_threads(), console);
-  const ImageSet& test = dataset.test;
-  if (test.count == 0)
+  if (std::ranges::all_of(dataset.tests, [](const TestSet& test) { return test.set.size() == 0; }))
     throw UserError(fmt::format("{}: there are no test images; give others by --data", settings.text("data")));
-  if (test.channels != card.channels || test.height != card.height || test.width != card.width ||
+  const SampleShape images = dataset.train.source->shape();
+  if (images != SampleShape{card.channels, card.height, card.width} ||
       dataset.class_names.size() != card.class_names.size())
     throw UserError(fmt::format("{}: {} classes of {}x{}x{} images; the network has {} classes of {}x{}x{} images",
-                                settings.text("data"), dataset.class_names.size(), test.width, test.height,
-                                test.channels, card.class_names.size(), card.width, card.height, card.channels));
+                                settings.text("data"), dataset.class_names.size(), images.width, images.height,
+                                images.channels, card.class_names.size(), card.width, card.height, card.channels));
   return dataset;
+}
+
+void print_accuracies(const LabelledSet& test, const std::vector<std::int32_t>& predicted,
+                      const std::vector<std::string>& class_names) {
+  for (std::size_t y = 0; y < class_names.size(); ++y) {
+    std::size_t images = 0, right = 0;
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+      if (test.labels[i] != static_cast<std::int32_t>(y)) continue;
+      ++images;
+      right += predicted[i] == test.labels[i] ? 1 : 0;
+    }
+    if (images > 0)
+      print_out("{:<24} {:>6.2f} % of {}\n", printable(class_names[y]),
+                100 * static_cast<double>(right) / static_cast<double>(images), images);
+  }
 }
 
 void run_eval(const EvalFlags& flags) {
   const at::Device device = choose_device(flags.device);
   const TrainedPredictor trained = load_trained_predictor(flags.run, flags.checkpoint, device);
   const Dataset dataset = load_data(flags, trained.card);
-  const ImageSet& test = dataset.test;
-  std::vector<std::uint32_t> all(static_cast<std::size_t>(test.count));
-  std::iota(all.begin(), all.end(), 0U);
   const auto options = evaluation_of(trained.card, device, choose_precision(flags.precision, device));
-  const auto predicted = most_likely(probabilities(trained.predictor(), test, all, options));
-
-  print_out("{}: {:.2f} % of {} test images\n\n", trained.source, 100 * accuracy(predicted, test.labels), test.count);
-  for (int y = 0; y < dataset.classes(); ++y) {
-    std::size_t images = 0, right = 0;
-    for (std::size_t i = 0; i < predicted.size(); ++i) {
-      if (test.labels[i] != y) continue;
-      ++images;
-      right += predicted[i] == y ? 1 : 0;
-    }
-    if (images > 0)
-      print_out("{:<24} {:>6.2f} % of {}\n", printable(dataset.class_names[static_cast<std::size_t>(y)]),
-                100 * static_cast<double>(right) / static_cast<double>(images), images);
+  for (const auto& [name, test] : dataset.tests) {
+    if (test.size() == 0) continue;
+    const auto predicted = most_likely(probabilities(trained.predictor(), *test.source, options));
+    const bool is_plain = name == "test";
+    print_out("{}{}: {:.2f} % of {} {}\n\n", is_plain ? "" : "\n", trained.source,
+              100 * accuracy(predicted, test.labels), test.size(), is_plain ? "test images" : "images of " + name);
+    print_accuracies(test, predicted, dataset.class_names);
   }
 }
 

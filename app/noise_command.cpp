@@ -87,7 +87,7 @@ void run_noise(const NoiseFlags& flags) {
 
   Console console(flags.quiet);
   const Dataset dataset = load_run_images(settings, hardware_threads(), console);
-  const ImageSet& images = dataset.train;
+  const LabelledSet& images = dataset.train;
   const NoisyLabels noisy = make_run_noise(settings, dataset, hardware_threads());
   write_file(flags.out, labels_csv(noisy.labels, images.labels, images.paths));
   if (flags.transitions) write_transition(*flags.transitions, noisy.realised);

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <optional>
 
 #include "cli.h"
@@ -40,16 +39,19 @@ std::vector<ListedImage> listed(const std::vector<std::string>& inputs) {
 }
 
 /// Image files are read in colour; a network for grey images gets their brightness.
-void to_grey(ImageSet& images) {
-  for (std::size_t pixel = 0; pixel < images.pixels.size() / 3; ++pixel) {
-    const std::uint8_t* rgb = &images.pixels[3 * pixel];
-    images.pixels[pixel] = static_cast<std::uint8_t>((299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000);
+std::shared_ptr<const SampleSource> to_grey(const SampleSource& images) {
+  const SampleShape shape{1, images.shape().height, images.shape().width};
+  std::vector<std::uint8_t> grey, scratch;
+  grey.reserve(images.size() * shape.bytes());
+  for (std::uint32_t i = 0; i < images.size(); ++i) {
+    const auto colours = images.read(i, scratch);
+    for (const auto* rgb = colours.data(); rgb != colours.data() + colours.size(); rgb += 3)
+      grey.push_back(static_cast<std::uint8_t>((299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000));
   }
-  images.pixels.resize(images.pixels.size() / 3);
-  images.channels = 1;
+  return std::make_shared<ImagesInMemory>(shape, std::move(grey));
 }
 
-ImageSet load_images(const PredictFlags& flags, const NetworkCard& card) {
+LabelledSet load_images(const PredictFlags& flags, const NetworkCard& card) {
   if (card.height != card.width)
     throw UserError(
         fmt::format("the network is for images of {}x{}; image files become square", card.width, card.height));
@@ -62,11 +64,11 @@ ImageSet load_images(const PredictFlags& flags, const NetworkCard& card) {
   options.warn = [&console](const std::string& sentence) { console.message(sentence); };
   Dataset dataset;
   ListedImages images;
-  images.test = listed(flags.inputs);
+  images.tests["test"] = listed(flags.inputs);
   load_image_files("", std::move(images), options, dataset);
-  if (dataset.test.count == 0) throw UserError("none of the images can be read");
-  if (card.channels == 1) to_grey(dataset.test);
-  return std::move(dataset.test);
+  if (dataset.test().size() == 0) throw UserError("none of the images can be read");
+  if (card.channels == 1) dataset.test().source = to_grey(*dataset.test().source);
+  return std::move(dataset.test());
 }
 
 void run_predict(const PredictFlags& flags) {
@@ -74,11 +76,9 @@ void run_predict(const PredictFlags& flags) {
   const at::Device device = choose_device(flags.device);
   const TrainedPredictor trained = load_trained_predictor(flags.run, flags.checkpoint, device);
   const auto& names = trained.card.class_names;
-  const ImageSet images = load_images(flags, trained.card);
-  std::vector<std::uint32_t> all(static_cast<std::size_t>(images.count));
-  std::iota(all.begin(), all.end(), 0U);
+  const LabelledSet images = load_images(flags, trained.card);
   const auto options = evaluation_of(trained.card, device, choose_precision(flags.precision, device));
-  const at::Tensor shares = probabilities(trained.predictor(), images, all, options).contiguous();
+  const at::Tensor shares = probabilities(trained.predictor(), *images.source, options).contiguous();
   const auto predicted = most_likely(shares);
 
   CsvWriter csv;

@@ -78,7 +78,7 @@ Settings resumed_settings(const TrainFlags& flags, const std::string& folder) {
   const bool is_given =
       std::any_of(given.begin(), given.end(), [](const auto& value) { return value.name == "epochs"; });
   const fs::path last = fs::path(folder) / "last";
-  const bool is_done = has_checkpoint(last) && read_progress(last).epoch >= had;
+  const bool is_done = has_checkpoint(last) && read_progress(last).place.epoch >= had;
   if (epochs < had || (is_given && is_done && epochs == had))
     throw UserError(
         fmt::format("--epochs: --resume can only add epochs, and {} has {}; give more than {}", folder, had, had));
@@ -92,7 +92,7 @@ void tell_longer(const Settings& settings, const fs::path& folder, Console& cons
   if (epochs == had || !has_checkpoint(folder / "last")) return;
   const RunProgress progress = read_progress(folder / "last");
   const auto rate = [&](const Settings& of) {
-    return learning_rate(of, static_cast<double>(progress.epoch) / static_cast<double>(of.integer("epochs")));
+    return learning_rate(of, static_cast<double>(progress.place.epoch) / static_cast<double>(of.integer("epochs")));
   };
   console.note(fmt::format(
       "The run gets {} epochs instead of {}. From here on the learning rate follows the schedule of {} epochs: {:.3g} "
@@ -100,7 +100,7 @@ void tell_longer(const Settings& settings, const fs::path& folder, Console& cons
       "move "
       "too.{} The result differs from that of a run with {} epochs from the start.",
       epochs, had, epochs, rate(settings), rate(before),
-      progress.step > 0 ? fmt::format(" Epoch {} begins again.", progress.epoch + 1) : "", epochs));
+      progress.place.step > 0 ? fmt::format(" Epoch {} begins again.", progress.place.epoch + 1) : "", epochs));
 }
 
 Settings new_settings(const std::optional<std::string>& preset, const std::optional<std::string>& config,
@@ -114,10 +114,17 @@ Settings new_settings(const std::optional<std::string>& preset, const std::optio
 
 void print_summary(const TrainResult& result, const std::string& folder) {
   const RunSummary& summary = result.summary;
+  const auto print_accuracies = [&](const PredictorSummaries& predictors) {
+    for (const auto& [name, values] : predictors)
+      print_out("{:<15}{:>7.2f} %{:>26.2f} %{:>14.2f} %{}\n", name, 100 * values.last, 100 * values.best_val,
+                100 * values.best_test, name == summary.primary ? "  <- primary" : "");
+  };
   print_out("\ntest accuracy       last    best on noisy validation    best on test\n");
-  for (const auto& [name, values] : summary.predictors)
-    print_out("{:<15}{:>7.2f} %{:>26.2f} %{:>14.2f} %{}\n", name, 100 * values.last, 100 * values.best_val,
-              100 * values.best_test, name == summary.primary ? "  <- primary" : "");
+  print_accuracies(summary.predictors);
+  for (const auto& [test, predictors] : summary.more_tests) {
+    print_out("on {}\n", test);
+    print_accuracies(predictors);
+  }
   if (summary.memorised == summary.memorised)
     print_out("\n{:.1f} % of the labels are wrong; the model has memorised {:.1f} % of those.\n",
               100 * summary.noise_rate, 100 * summary.memorised);

@@ -13,6 +13,7 @@
 #include "regroup/core/clock.h"
 #include "regroup/core/parallel.h"
 #include "regroup/core/random.h"
+#include "regroup/data/dataset.h"
 #include "regroup/methods/method.h"
 #include "regroup/nn/engine.h"
 #include "regroup/train/loop.h"
@@ -27,23 +28,22 @@ constexpr int classes = 10, image_count = 50'000, batch_size = 128, epochs = 100
 /// each side go before those that count.
 constexpr int warm_up = 3;
 
-ImageSet make_images(int count) {
-  ImageSet images;
-  images.count = count;
-  images.channels = 3;
-  images.height = images.width = 32;
-  images.pixels.resize(images.image_bytes() * static_cast<std::size_t>(count));
-  images.labels.resize(static_cast<std::size_t>(count));
+LabelledSet make_images(std::size_t count) {
+  constexpr SampleShape shape{3, 32, 32};
+  LabelledSet images;
+  std::vector<std::uint8_t> pixels(shape.bytes() * count);
+  images.labels.resize(count);
   Stream stream(1, Purpose::synthetic);
-  for (auto& pixel : images.pixels) pixel = static_cast<std::uint8_t>(stream());
+  for (auto& pixel : pixels) pixel = static_cast<std::uint8_t>(stream());
   for (auto& label : images.labels) label = static_cast<std::int32_t>(stream.below(classes));
+  images.source = std::make_shared<ImagesInMemory>(shape, std::move(pixels));
   return images;
 }
 
 /// Our training loop, on images that are nothing but noise.
 class Training {
  public:
-  Training(const ImageSet& images, const std::string& method, int width, Precision precision)
+  Training(const LabelledSet& images, const std::string& method, int width, Precision precision)
       : settings_(settings_for(method, width)),
         context_(settings_, samples_of(images), at::kCPU, precision, hardware_threads()),
         method_(method_named(method).make(context_)) {}
@@ -101,11 +101,11 @@ class Training {
     return run_settings(values);
   }
 
-  static TrainingSet samples_of(const ImageSet& images) {
+  static TrainingSet samples_of(const LabelledSet& images) {
     TrainingSet samples;
-    samples.images = &images;
+    samples.source = images.source;
     samples.labels = images.labels;
-    for (int i = 0; i < images.count; ++i) samples.positions.push_back(static_cast<std::uint32_t>(i));
+    for (std::uint32_t i = 0; i < images.size(); ++i) samples.positions.push_back(i);
     samples.classes = classes;
     samples.normalisation = {{0.49F, 0.48F, 0.45F}, {0.25F, 0.24F, 0.26F}};
     return samples;
@@ -142,7 +142,7 @@ double steady(PyTorchProcess& pytorch, const std::string& training, int steps) {
   return pytorch.ask(fmt::format("run {} {}", training, steps));
 }
 
-void bench_width(Figures& figures, PyTorchProcess& pytorch, const ImageSet& images, int width, Precision precision,
+void bench_width(Figures& figures, PyTorchProcess& pytorch, const LabelledSet& images, int width, Precision precision,
                  int steps, int rounds) {
   const std::string w = fmt::format("w{}", width), p = name_of(precision);
   Training ce(images, "ce", width, precision), rml(images, "rml", width, precision);
@@ -178,7 +178,7 @@ void bench_width(Figures& figures, PyTorchProcess& pytorch, const ImageSet& imag
 void bench_training(Figures& figures) {
   set_engine_threads(hardware_threads());
   keep_memory();
-  const ImageSet images = make_images(image_count);
+  const LabelledSet images = make_images(image_count);
   PyTorchProcess pytorch;
   pytorch.ask(fmt::format("threads {}", hardware_threads()));
   const Precision precision = choose_precision("auto", at::kCPU);
@@ -198,7 +198,7 @@ void bench_training(Figures& figures) {
 void bench_precision(Figures& figures) {
   set_engine_threads(hardware_threads());
   keep_memory();
-  const ImageSet images = make_images(40 * batch_size);
+  const LabelledSet images = make_images(40 * batch_size);
   Training fp32(images, "ce", 16, Precision::fp32), bf16(images, "ce", 16, Precision::bf16);
   report(figures, "bf16_over_fp32",
          time_ratio(
@@ -210,7 +210,7 @@ void bench_semi(Figures& figures) {
   set_engine_threads(hardware_threads());
   keep_memory();
   const Precision precision = choose_precision("auto", at::kCPU);
-  const ImageSet images = make_images(40 * batch_size);
+  const LabelledSet images = make_images(40 * batch_size);
   Training ce(images, "ce", 16, precision), semi(images, "rml-semi", 16, precision);
   semi.run_epoch();  // plain RML
   report(figures, "semi_over_ce",

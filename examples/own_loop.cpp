@@ -3,6 +3,7 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <numeric>
@@ -14,8 +15,13 @@
 
 namespace {
 
-at::Tensor matrix_of(const regroup::ImageSet& images) {
-  return at::tensor(at::ArrayRef<std::uint8_t>(images.pixels)).view({images.count, -1}).to(at::kFloat) / 255 - 0.3;
+at::Tensor matrix_of(const regroup::SampleSource& images) {
+  const std::size_t count = images.size(), values = images.shape().bytes();
+  const at::Tensor matrix = at::empty({static_cast<std::int64_t>(count), static_cast<std::int64_t>(values)}, at::kByte);
+  std::vector<std::uint8_t> scratch;
+  for (std::uint32_t i = 0; i < count; ++i)
+    std::ranges::copy(images.read(i, scratch), matrix.data_ptr<std::uint8_t>() + i * values);
+  return matrix.to(at::kFloat) / 255 - 0.3;
 }
 
 at::Tensor labels_of(const std::vector<std::int32_t>& labels) { return at::tensor(labels).to(at::kLong); }
@@ -23,7 +29,7 @@ at::Tensor labels_of(const std::vector<std::int32_t>& labels) { return at::tenso
 void run(int epochs) {
   const regroup::Dataset data = regroup::load_dataset("fashion-mnist");
   const auto noisy = regroup::make_noisy(regroup::parse_noise("symmetric:0.5"), data.train.labels, 10, {}, 1, 2).labels;
-  const at::Tensor images = matrix_of(data.train), labels = labels_of(noisy);
+  const at::Tensor images = matrix_of(*data.train.source), labels = labels_of(noisy);
   at::Tensor weight = at::zeros({images.size(1), 10}).requires_grad_();
 
   regroup::LossBook book(noisy.size());
@@ -43,7 +49,7 @@ void run(int epochs) {
       weight.mutable_grad().reset();
     }
   }
-  const at::Tensor right = matrix_of(data.test).mm(weight).argmax(1) == labels_of(data.test.labels);
+  const at::Tensor right = matrix_of(*data.test().source).mm(weight).argmax(1) == labels_of(data.test().labels);
   fmt::print("test accuracy {:.1f} %\n", 100 * right.to(at::kFloat).mean().item<double>());
 }
 

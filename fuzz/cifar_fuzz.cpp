@@ -9,16 +9,15 @@
 namespace {
 
 void read(std::span<const std::uint8_t> bytes, int label_bytes, int classes) {
-  regroup::ImageSet set;
+  regroup::CifarImages images;
   try {
     const auto source = regroup::unpack_gzip(regroup::memory_bytes(bytes), "fuzz");
-    regroup::append_cifar(*source, "fuzz", label_bytes, classes, set);
+    regroup::append_cifar(*source, "fuzz", label_bytes, classes, images);
   } catch (const regroup::UserError&) {
     return;
   }
-  const auto count = static_cast<std::size_t>(set.count);
-  if (set.labels.size() != count || set.pixels.size() != count * set.image_bytes()) std::abort();
-  for (const auto label : set.labels) {
+  if (images.pixels.size() != images.labels.size() * regroup::cifar_shape.bytes()) std::abort();
+  for (const auto label : images.labels) {
     if (label < 0 || label >= classes) std::abort();
   }
 }

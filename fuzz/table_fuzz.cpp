@@ -43,12 +43,15 @@ void read_trusted(std::string_view text) {
 
 void read_manifest(std::string_view text) {
   const auto manifest = regroup::parse_manifest(text, "fuzz");
-  for (const auto* list : {&manifest.images.train, &manifest.images.validation, &manifest.images.test}) {
-    for (const auto& image : *list) {
+  const auto check = [&](const std::vector<regroup::ListedImage>& list) {
+    for (const auto& image : list) {
       check_range({image.label}, 0, manifest.class_names.size());
       check_range({image.clean}, -1, manifest.class_names.size());
     }
-  }
+  };
+  check(manifest.images.train);
+  check(manifest.images.validation);
+  for (const auto& [name, list] : manifest.images.tests) check(list);
 }
 
 }  // namespace

@@ -3,9 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "regroup/data/dataset.h"
+#include "regroup/data/sample_source.h"
 
 namespace regroup {
 
@@ -16,7 +17,7 @@ struct Normalisation {
 };
 
 /// Measured over all pixels of a set. A channel without any variation gets the deviation 1.
-Normalisation measure_normalisation(const ImageSet& images, int threads);
+Normalisation measure_normalisation(const SampleSource& images, int threads);
 
 enum class Padding {
   zero,     ///< black, before normalisation
@@ -42,28 +43,35 @@ inline constexpr Augmentation no_augmentation{0, Padding::zero, Flip::none};
 enum class PixelType { float32, bfloat16 };
 inline std::size_t bytes_of(PixelType type) { return type == PixelType::float32 ? 4 : 2; }
 
-/// Shifts, mirrors, normalises and converts images in one pass over their bytes.
+/// Reads, shifts, mirrors, normalises and converts images in one pass over their bytes.
 class Augmenter {
  public:
-  /// `images` must outlive the augmenter. The shift is less than their height and width: something of an image stays.
-  Augmenter(const ImageSet& images, const Normalisation& normalisation, Augmentation augmentation, PixelType type,
-            std::uint64_t seed);
+  /// `images` must outlive the augmenter.
+  Augmenter(const SampleSource& images, const Normalisation& normalisation, PixelType type, std::uint64_t seed);
 
-  /// Writes view `view` of image `sample` in `epoch` to `out`: row by row, the channels of a pixel side by side
-  /// (channels last), image_bytes() values of the pixel type. A function of seed, epoch, sample and view alone.
-  void write(std::uint32_t sample, std::uint32_t epoch, int view, std::byte* out) const;
+  const SampleSource& images() const { return *images_; }
 
-  /// The bytes that an image takes in `out`.
-  std::size_t output_bytes() const { return images_->image_bytes() * bytes_of(type_); }
+  /// Throws UserError unless the shift is less than the images' height and width: something of an image stays.
+  void check(const Augmentation& augmentation) const;
+
+  /// Writes views of image `sample` in `epoch`, which is read once: view v, changed as views[v] has it, to out[v], row
+  /// by row, the channels of a pixel side by side (channels last), in the pixel type. A view is a function of seed,
+  /// epoch, sample, v and views[v] alone. `scratch` is for the source.
+  void write(std::uint32_t sample, std::uint32_t epoch, std::span<const Augmentation> views,
+             std::span<std::byte* const> out, std::vector<std::uint8_t>& scratch) const;
+
+  /// The bytes that a view takes.
+  std::size_t output_bytes() const { return shape_.bytes() * bytes_of(type_); }
 
  private:
   struct Change;
-  Change change_of(std::uint32_t sample, std::uint32_t epoch, int view) const;
-  void copy_row(const std::uint8_t* row, const Change& change, std::uint8_t* out) const;
+  Change change_of(const Augmentation& augmentation, std::uint32_t sample, std::uint32_t epoch, std::size_t view) const;
+  void write_view(const std::uint8_t* image, const Change& change, Padding padding, std::byte* out) const;
+  void copy_row(const std::uint8_t* row, const Change& change, Padding padding, std::uint8_t* out) const;
   void copy_pixels(const std::uint8_t* from, int pixels, bool mirrored, std::uint8_t* out) const;
 
-  const ImageSet* images_;
-  Augmentation augmentation_;
+  const SampleSource* images_;
+  SampleShape shape_;
   PixelType type_;
   std::uint64_t seed_;
   // normalised = byte * scale + offset; the channels in turn, over and over.

@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "regroup/core/error.h"
@@ -13,8 +14,7 @@
 namespace regroup {
 namespace {
 
-constexpr int side = 32;
-constexpr std::size_t plane = std::size_t{side} * side;
+constexpr std::size_t plane = std::size_t{cifar_shape.height} * cifar_shape.width;
 constexpr std::size_t max_images = 1'000'000;
 constexpr std::size_t max_names_bytes = 1U << 16;
 
@@ -33,15 +33,18 @@ struct Layout {
   const char* names;
 };
 
-ImageSet load_files(const std::filesystem::path& folder, const std::vector<const char*>& files, const Layout& layout,
-                    const DatasetInfo& info) {
-  ImageSet set;
+LabelledSet load_files(const std::filesystem::path& folder, const std::vector<const char*>& files, const Layout& layout,
+                       const DatasetInfo& info) {
+  CifarImages images;
   for (const char* name : files) {
     const auto file = folder / name;
     if (!is_there(file))
       throw UserError(fmt::format("{}: no {} in {}; {}", info.name, name, folder.string(), info.advice));
-    append_cifar(*open_bytes(file), file.string(), layout.label_bytes, layout.classes, set);
+    append_cifar(*open_bytes(file), file.string(), layout.label_bytes, layout.classes, images);
   }
+  LabelledSet set;
+  set.source = std::make_shared<ImagesInMemory>(cifar_shape, std::move(images.pixels));
+  set.labels = std::move(images.labels);
   return set;
 }
 
@@ -76,7 +79,7 @@ Dataset load(const std::filesystem::path& folder, const DatasetInfo& info, const
   dataset.name = info.name;
   dataset.class_names = class_names(place / layout.names, layout.classes);
   dataset.train = load_files(place, layout.train, layout, info);
-  dataset.test = load_files(place, {layout.test}, layout, info);
+  dataset.test() = load_files(place, {layout.test}, layout, info);
   return dataset;
 }
 
@@ -91,28 +94,24 @@ void append_interleaved(std::span<const std::uint8_t> planes, std::vector<std::u
 
 }  // namespace
 
-void append_cifar(ByteSource& source, const std::string& name, int label_bytes, int classes, ImageSet& set) {
-  set.channels = 3;
-  set.height = side;
-  set.width = side;
+void append_cifar(ByteSource& source, const std::string& name, int label_bytes, int classes, CifarImages& images) {
   const auto labels = static_cast<std::size_t>(label_bytes);
   std::vector<std::uint8_t> record(labels + 3 * plane);
-  std::size_t images = 0;
-  for (std::size_t found = source.read(record); found > 0; found = source.read(record), ++images) {
+  std::size_t count = 0;
+  for (std::size_t found = source.read(record); found > 0; found = source.read(record), ++count) {
     if (found < record.size()) {
       throw UserError(fmt::format("{}: {} bytes follow image {}; a record has {} bytes, so fetch the file again", name,
-                                  found, images, record.size()));
+                                  found, count, record.size()));
     }
     // A gzip file of a few megabytes may unpack to anything.
-    if (images == max_images) throw UserError(fmt::format("{}: more than {} images; is it CIFAR?", name, max_images));
+    if (count == max_images) throw UserError(fmt::format("{}: more than {} images; is it CIFAR?", name, max_images));
     const int label = record[labels - 1];
     if (label >= classes)
-      throw UserError(fmt::format("{}: label {} of image {} is outside 0 .. {}", name, label, images, classes - 1));
-    set.labels.push_back(label);
-    append_interleaved(std::span(record).subspan(labels), set.pixels);
-    ++set.count;
+      throw UserError(fmt::format("{}: label {} of image {} is outside 0 .. {}", name, label, count, classes - 1));
+    images.labels.push_back(label);
+    append_interleaved(std::span(record).subspan(labels), images.pixels);
   }
-  if (images == 0) throw UserError(fmt::format("{}: the file is empty; fetch it again", name));
+  if (count == 0) throw UserError(fmt::format("{}: the file is empty; fetch it again", name));
 }
 
 Dataset load_cifar10(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions&) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "regroup/data/dataset.h"
 #include "regroup/io/byte_source.h"
@@ -16,8 +18,14 @@ Dataset load_cifar10(const std::filesystem::path& folder, const DatasetInfo& inf
 /// The labels are the fine ones.
 Dataset load_cifar100(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions& options);
 
+struct CifarImages {
+  std::vector<std::uint8_t> pixels;  ///< as a SampleSource gives them
+  std::vector<std::int32_t> labels;
+};
+inline constexpr SampleShape cifar_shape{3, 32, 32};
+
 /// Appends the images of one such file: records of `label_bytes` labels, of which the last one counts, and 32x32 values
 /// of red, of green and of blue. `name` is for the messages.
-void append_cifar(ByteSource& source, const std::string& name, int label_bytes, int classes, ImageSet& set);
+void append_cifar(ByteSource& source, const std::string& name, int label_bytes, int classes, CifarImages& images);
 
 }  // namespace regroup

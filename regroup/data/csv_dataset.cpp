@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 4> column_names{"path", "label", "clean",
 struct Row {
   std::size_t line;
   std::string path, label, clean;
-  Part part;
+  std::string part;
 };
 
 std::vector<Row> read_rows(CsvReader& reader, const Tell& tell) {
@@ -33,8 +33,8 @@ std::vector<Row> read_rows(CsvReader& reader, const Tell& tell) {
     const auto field = [&](std::size_t column) {
       return columns[column] ? reader.fields()[*columns[column]] : std::string();
     };
-    const auto part = columns[3] ? part_called(field(3)) : Part::train;
-    if (!part) reader.fail(fmt::format("the split is '{}'; give train, val or test", shown(field(3))));
+    const auto part = columns[3] ? part_called(field(3)) : "train";
+    if (!part) reader.fail(fmt::format("the split is '{}'; give train, val, test or test-NAME", shown(field(3))));
     Row row{reader.line(), field(0), field(1), field(2), *part};
     if (row.path.empty()) reader.fail("the path is empty");
     if (row.label.empty()) reader.fail("the label is empty");
@@ -47,7 +47,7 @@ std::vector<Row> read_rows(CsvReader& reader, const Tell& tell) {
 std::vector<std::string> find_classes(const std::vector<Row>& rows) {
   std::set<std::string> labels;
   for (const Row& row : rows) {
-    if (row.part == Part::train) labels.insert(row.label);
+    if (row.part == "train") labels.insert(row.label);
   }
   std::vector<std::string> numbers(labels.size());
   for (std::size_t y = 0; y < numbers.size(); ++y) numbers[y] = std::to_string(y);
@@ -90,9 +90,12 @@ Dataset load_csv(const std::filesystem::path& file, const DatasetInfo& info, con
   const ListedImages& images = manifest.images;
   if (options.tell) {
     options.tell(fmt::format("{}: {} classes; {} training images, {} validation images, {} test images", file.string(),
-                             dataset.classes(), images.train.size(), images.validation.size(), images.test.size()));
+                             dataset.classes(), images.train.size(), images.validation.size(),
+                             images.tests.at("test").size()));
+    for (const auto& [name, list] : images.tests)
+      if (name != "test") options.tell(fmt::format("{} has {} images", name, list.size()));
   }
-  if (images.test.empty()) split_off_test(manifest.images, dataset.classes(), options);
+  if (images.tests.at("test").empty()) split_off_test(manifest.images, dataset.classes(), options);
   load_image_files(file.parent_path(), std::move(manifest.images), options, dataset);
   return dataset;
 }

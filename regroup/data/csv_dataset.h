@@ -16,7 +16,7 @@ namespace regroup {
 ///   path   the image file, relative to the folder of the CSV file
 ///   label  the name of a class; or, if these are the numbers 0 .. C - 1 and each occurs, its number
 ///   clean  may be missing: the true label, where it is known
-///   split  may be missing: train, val or test, or as `part_called` has them
+///   split  may be missing: train, val, test or test-NAME, or as `part_called` has them
 ///
 /// The classes are the labels of the training images, in the order of their bytes. Without test images a part of the
 /// training images becomes some.

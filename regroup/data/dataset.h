@@ -3,40 +3,47 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "regroup/data/sample_source.h"
+
 namespace regroup {
 
-/// Images of one size and their labels.
-struct ImageSet {
-  int count = 0;
-  int channels = 0;
-  int height = 0;
-  int width = 0;
-  std::vector<std::uint8_t> pixels;  ///< image by image, row by row, the channels of a pixel side by side
-  std::vector<std::int32_t> labels;  ///< one an image, in 0 .. classes - 1
-  std::vector<std::int32_t> clean;   ///< the true labels where a file says them beside the labels, -1 where it does
-                                     ///< not say one; empty if it says none
-  std::vector<std::string> paths;    ///< the files that the images come from, where each has its own; else empty
+/// Samples and their labels.
+struct LabelledSet {
+  std::shared_ptr<const SampleSource> source;  ///< as many samples as labels
+  std::vector<std::int32_t> labels;            ///< in 0 .. classes - 1
+  std::vector<std::int32_t> clean;  ///< the true labels where a file says them beside the labels, -1 where it does
+                                    ///< not say one; empty if it says none
+  std::vector<std::string> paths;   ///< the files that the samples come from, where each has its own; else empty
 
-  std::size_t image_bytes() const {
-    return static_cast<std::size_t>(channels) * static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
-  }
+  std::size_t size() const { return labels.size(); }
+};
+
+/// Samples that a run is measured on, by the name that its figures go by: `test`, or `test-NAME`, where NAME has
+/// letters, digits, dots and dashes.
+struct TestSet {
+  std::string name;
+  LabelledSet set;
 };
 
 struct Dataset {
   std::string name;
   std::vector<std::string> class_names;
-  ImageSet train;
-  ImageSet test;
+  LabelledSet train;
+  std::vector<TestSet> tests{{"test", {}}};  ///< the first is `test`, which is always there and may be empty
   /// So many images at the end of `train` are the validation part of image files that have one. An index is a position
   /// in `train`: the training images, then the validation images.
   int validation_count = 0;
   bool mirrored_is_same = true;  ///< whether a mirrored image still shows its class: not so for digits
+
+  const LabelledSet& test() const { return tests.front().set; }
+  LabelledSet& test() { return tests.front().set; }
 
   int classes() const { return static_cast<int>(class_names.size()); }
 };

@@ -141,27 +141,28 @@ std::string counted(const std::map<std::string, std::size_t>& endings) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// The folder of each part, "" if there is none; all are "" where the classes are not in parts.
-struct PartNames {
-  std::string train, validation, test;
-};
+/// The folder of each part that there is; none where the classes are not in parts.
+using PartFolders = std::map<std::string, std::string>;
 
-PartNames find_parts(const fs::path& root) {
-  std::map<Part, std::vector<std::string>> found;
-  for (const auto& name : folders_in(root)) {
+PartFolders find_parts(const fs::path& root) {
+  const auto names = folders_in(root);
+  const auto is_train = [&](const auto& name) { return part_called(name) == "train" && is_part(root / name); };
+  if (std::none_of(names.begin(), names.end(), is_train)) return {};
+  PartFolders folders;
+  for (const auto& name : names) {
     const auto part = part_called(name);
-    if (part && (part != Part::train || is_part(root / name))) found[*part].push_back(name);
-  }
-  if (found[Part::train].empty()) return {};
-  const auto only = [&](Part part) -> std::string {
-    const auto& names = found[part];
-    if (names.size() > 1) {
+    if (!part && lowercase(name).starts_with("test-"))
+      throw UserError(
+          fmt::format("{}: the name of a test set is test- and letters, digits, dots and dashes, at most "
+                      "64 in all; rename it",
+                      (root / name).string()));
+    if (!part || (part == "train" && !is_train(name))) continue;
+    const auto [place, is_new] = folders.emplace(*part, name);
+    if (!is_new)
       throw UserError(fmt::format("{}: {}/ and {}/ are names of the same part; keep one of them", root.string(),
-                                  names[0], names[1]));
-    }
-    return names.empty() ? "" : names[0];
-  };
-  return {only(Part::train), only(Part::validation), only(Part::test)};
+                                  place->second, name));
+  }
+  return folders;
 }
 
 /// Lists the images of the classes, and counts the other files.
@@ -219,14 +220,17 @@ class Lister {
   std::map<std::string, std::size_t> others_;
 };
 
-void tell_what_was_found(const fs::path& root, const Lister& lister, const PartNames& parts, const ListedImages& images,
-                         const LoadOptions& options) {
+void tell_what_was_found(const fs::path& root, const Lister& lister, const PartFolders& parts,
+                         const ListedImages& images, const LoadOptions& options) {
   if (!options.tell) return;
   std::string sentence = fmt::format("{}: {} classes; ", root.string(), lister.class_names().size());
-  if (!parts.train.empty()) sentence += parts.train + "/ ";
+  const auto tell_part = [&](const std::string& part, std::size_t count) {
+    if (parts.contains(part)) sentence += fmt::format(", {}/ {}", parts.at(part), count);
+  };
+  if (parts.contains("train")) sentence += parts.at("train") + "/ ";
   sentence += fmt::format("{} images", images.train.size());
-  if (!parts.validation.empty()) sentence += fmt::format(", {}/ {}", parts.validation, images.validation.size());
-  if (!parts.test.empty()) sentence += fmt::format(", {}/ {}", parts.test, images.test.size());
+  tell_part("val", images.validation.size());
+  for (const auto& [name, list] : images.tests) tell_part(name, list.size());
   options.tell(sentence);
   std::size_t others = 0;
   for (const auto& [ending, count] : lister.others()) others += count;
@@ -252,17 +256,18 @@ std::vector<std::string> list_images(const fs::path& path) {
 
 Dataset load_folder(const fs::path& folder, const DatasetInfo& info, const LoadOptions& options) {
   if (!is_folder(folder)) throw UserError(fmt::format("{}: no such folder; {}", folder.string(), info.advice));
-  const PartNames parts = find_parts(folder);
-  Lister lister(folder, parts.train);
+  const PartFolders parts = find_parts(folder);
+  Lister lister(folder, parts.contains("train") ? parts.at("train") : "");
   ListedImages images;
   images.train = lister.list_train();
-  if (!parts.validation.empty()) images.validation = lister.list_part(parts.validation);
-  if (!parts.test.empty()) images.test = lister.list_part(parts.test);
+  for (const auto& [part, name] : parts) {
+    if (part != "train") images.of(part) = lister.list_part(name);
+  }
   tell_what_was_found(folder, lister, parts, images, options);
   Dataset dataset;
   dataset.name = info.name;
   dataset.class_names = lister.class_names();
-  if (parts.test.empty()) split_off_test(images, dataset.classes(), options);
+  if (!parts.contains("test")) split_off_test(images, dataset.classes(), options);
   load_image_files(folder, std::move(images), options, dataset);
   return dataset;
 }

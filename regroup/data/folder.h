@@ -8,9 +8,10 @@
 
 namespace regroup {
 
-/// Image files in a folder a class: PATH/train/CLASS/... with PATH/val/CLASS/... and PATH/test/CLASS/..., or
-/// PATH/CLASS/... alone. `part_called` has the other names of the parts. The images of val/ become the validation
-/// images; without test/, a part of the training images becomes the test images.
+/// Image files in a folder a class: PATH/train/CLASS/... with PATH/val/CLASS/..., PATH/test/CLASS/... and
+/// PATH/test-NAME/CLASS/..., or PATH/CLASS/... alone. `part_called` has the other names of the parts. The images of
+/// val/ become the validation images; without test/, a part of the training images becomes the test images. Each
+/// test-NAME/ is one more test set.
 ///
 /// Images are what ends in .jpg, .jpeg or .png, in a class's folder or further folders in it; other files are counted
 /// and told, what starts with a dot is ignored. Links to folders are followed unless they lead to where the walk has

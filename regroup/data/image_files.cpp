@@ -25,6 +25,7 @@ constexpr int min_side = 28;
 constexpr int max_asked_side = 4096;
 constexpr std::size_t grain = 16;  // images between two calls of `progress`
 constexpr int few_images = 10;
+constexpr std::size_t max_tests = 100;  // each has columns and files of its own
 
 void tell(const LoadOptions& options, const std::string& sentence) {
   if (options.tell) options.tell(sentence);
@@ -74,7 +75,9 @@ std::size_t keep_good(std::span<const std::string> problems,
 /// All sizes by their headers; images without a whole header are taken off.
 std::vector<ImageSize> read_sizes(const std::filesystem::path& root, ListedImages& images, const LoadOptions& options) {
   std::vector<ImageSize> all;
-  for (auto* list : {&images.train, &images.validation, &images.test}) {
+  std::vector<std::vector<ListedImage>*> lists{&images.train, &images.validation};
+  for (auto& [name, list] : images.tests) lists.push_back(&list);
+  for (auto* list : lists) {
     std::vector<ImageSize> sizes(list->size());
     const auto problems = read_each(list->size(), options, {},
                                     [&](std::size_t i) { sizes[i] = read_image_size(root / (*list)[i].path); });
@@ -128,46 +131,43 @@ void refuse_too_much(const std::filesystem::path& root, std::size_t images, Imag
                   root.string(), images, size.width, size.height, needed / 1e9, memory / 1e9));
 }
 
-/// The set without pixels.
-ImageSet make_set(const std::vector<ListedImage>& images, ImageSize size) {
-  ImageSet set;
-  set.count = static_cast<int>(images.size());
-  set.channels = 3;
-  set.height = size.height;
-  set.width = size.width;
-  bool any_clean = false;
-  for (const ListedImage& image : images) {
-    set.labels.push_back(image.label);
-    set.clean.push_back(image.clean);
-    set.paths.push_back(image.path);
-    any_clean = any_clean || image.clean >= 0;
-  }
-  if (!any_clean) set.clean.clear();
-  return set;
-}
+/// Images of a list and the place for their pixels.
+struct DecodedList {
+  std::vector<ListedImage> images;
+  std::vector<std::uint8_t> pixels;
 
-void remove_bad(ImageSet& set, std::span<const std::string> problems) {
-  const auto bytes = static_cast<std::ptrdiff_t>(set.image_bytes());
+  DecodedList(std::vector<ListedImage> list, SampleShape shape)
+      : images(std::move(list)), pixels(images.size() * shape.bytes()) {}
+};
+
+/// What has no problem of such a list. The list is used up: its memory becomes the set's.
+LabelledSet good_images(DecodedList&& list, SampleShape shape, std::span<const std::string> problems) {
+  const bool any_clean = std::ranges::any_of(list.images, [](const ListedImage& image) { return image.clean >= 0; });
+  const auto bytes = static_cast<std::ptrdiff_t>(shape.bytes());
   const auto kept = keep_good(problems, [&](std::size_t from, std::size_t to) {
-    const auto source = set.pixels.begin() + static_cast<std::ptrdiff_t>(from) * bytes;
-    std::copy(source, source + bytes, set.pixels.begin() + static_cast<std::ptrdiff_t>(to) * bytes);
-    set.labels[to] = set.labels[from];
-    set.paths[to] = std::move(set.paths[from]);
-    if (!set.clean.empty()) set.clean[to] = set.clean[from];
+    const auto source = list.pixels.begin() + static_cast<std::ptrdiff_t>(from) * bytes;
+    std::copy(source, source + bytes, list.pixels.begin() + static_cast<std::ptrdiff_t>(to) * bytes);
+    list.images[to] = std::move(list.images[from]);
   });
-  set.count = static_cast<int>(kept);
-  set.pixels.resize(kept * set.image_bytes());
-  set.labels.resize(kept);
-  set.paths.resize(kept);
-  if (!set.clean.empty()) set.clean.resize(kept);
+  list.images.resize(kept);
+  list.pixels.resize(kept * shape.bytes());
+  LabelledSet set;
+  set.source = std::make_shared<ImagesInMemory>(shape, std::move(list.pixels));
+  for (ListedImage& image : list.images) {
+    set.labels.push_back(image.label);
+    if (any_clean) set.clean.push_back(image.clean);
+    set.paths.push_back(std::move(image.path));
+  }
+  return set;
 }
 
 /// All in one sentence, however many there are.
 void tell_small_classes(const Dataset& dataset, const LoadOptions& options) {
   if (dataset.class_names.empty()) return;
   std::vector<int> counts(dataset.class_names.size());
-  for (int i = 0; i < dataset.train.count - dataset.validation_count; ++i)
-    ++counts[static_cast<std::size_t>(dataset.train.labels[static_cast<std::size_t>(i)])];
+  const std::size_t count = dataset.train.size() - static_cast<std::size_t>(dataset.validation_count);
+  for (const std::int32_t label : std::span(dataset.train.labels).first(count))
+    ++counts[static_cast<std::size_t>(label)];
   std::vector<std::string> small;
   for (std::size_t y = 0; y < counts.size(); ++y) {
     if (counts[y] < few_images) small.push_back(fmt::format("{} ({})", dataset.class_names[y], counts[y]));
@@ -182,11 +182,16 @@ void tell_small_classes(const Dataset& dataset, const LoadOptions& options) {
 
 }  // namespace
 
-std::optional<Part> part_called(std::string_view name) {
+std::optional<std::string> part_called(std::string_view name) {
   const std::string word = lowercase(name);
-  if (word == "train" || word == "training") return Part::train;
-  if (word == "val" || word == "valid" || word == "validation" || word == "dev") return Part::validation;
-  if (word == "test" || word == "testing") return Part::test;
+  if (word == "train" || word == "training") return "train";
+  if (word == "val" || word == "valid" || word == "validation" || word == "dev") return "val";
+  if (word == "test" || word == "testing") return "test";
+  // Figures, columns and files are named after a test set.
+  constexpr std::string_view prefix = "test-";
+  const bool fits = word.size() > prefix.size() && word.size() <= 64 && word.starts_with(prefix) &&
+                    word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string::npos;
+  if (fits) return std::string(prefix).append(name.substr(prefix.size()));
   return std::nullopt;
 }
 
@@ -200,11 +205,12 @@ void split_off_test(ListedImages& images, int classes, const LoadOptions& option
   std::vector<ListedImage> train;
   train.reserve(split.train.size());
   for (const auto i : split.train) train.push_back(std::move(images.train[i]));
-  for (const auto i : split.validation) images.test.push_back(std::move(images.train[i]));
+  auto& test = images.tests["test"];
+  for (const auto i : split.validation) test.push_back(std::move(images.train[i]));
   images.train = std::move(train);
-  if (images.test.empty()) return tell(options, "no test part, and no images become one (--test-split)");
+  if (test.empty()) return tell(options, "no test part, and no images become one (--test-split)");
   tell(options, fmt::format("no test part: {:.4g} % of each class ({} images) become the test images (--test-split)",
-                            100 * options.test_split, images.test.size()));
+                            100 * options.test_split, test.size()));
 }
 
 int choose_size(std::span<const ImageSize> sizes, int max_side) {
@@ -221,31 +227,39 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
     throw UserError(
         fmt::format("the image size is {}; give one from 1 to {}, or 0 for that of the images", side, max_asked_side));
   }
+  if (images.tests.size() > max_tests)
+    throw UserError(fmt::format("{}: {} test sets; give at most {}", root.string(), images.tests.size(), max_tests));
   const auto sizes = read_sizes(root, images, options);
   const ImageSize size = settle_size(sizes, options);
   refuse_too_much(root, sizes.size(), size, options);
 
   const std::size_t validation_count = images.validation.size();
   std::move(images.validation.begin(), images.validation.end(), std::back_inserter(images.train));
-  dataset.train = make_set(images.train, size);
-  dataset.test = make_set(images.test, size);
-  const std::size_t train_count = images.train.size();
-  images = {};
-  const std::size_t bytes = dataset.train.image_bytes();
-  for (ImageSet* set : {&dataset.train, &dataset.test})
-    set->pixels.resize(static_cast<std::size_t>(set->count) * bytes);
+  const SampleShape shape{3, size.height, size.width};
+  std::vector<DecodedList> lists;
+  lists.emplace_back(std::move(images.train), shape);
+  for (auto& [name, list] : images.tests) lists.emplace_back(std::move(list), shape);
 
   const auto problems = read_each(sizes.size(), options, options.progress, [&](std::size_t i) {
-    const bool is_train = i < train_count;
-    ImageSet& set = is_train ? dataset.train : dataset.test;
-    const std::size_t at = is_train ? i : i - train_count;
-    resize_to_cover(read_image(root / set.paths[at]), size, std::span(set.pixels).subspan(at * bytes, bytes));
+    std::size_t at = i;
+    auto current = lists.begin();
+    for (; at >= current->images.size(); ++current) at -= current->images.size();
+    DecodedList& list = *current;
+    resize_to_cover(read_image(root / list.images[at].path), size,
+                    std::span(list.pixels).subspan(at * shape.bytes(), shape.bytes()));
   });
-  const auto train_problems = std::span(problems).first(train_count);
-  dataset.validation_count = static_cast<int>(std::ranges::count(train_problems.last(validation_count), ""));
-  remove_bad(dataset.train, train_problems);
-  remove_bad(dataset.test, std::span(problems).subspan(train_count));
-  if (wants_training && dataset.train.count == dataset.validation_count)
+  auto rest = std::span(problems);
+  const auto take = [&](DecodedList& list) {
+    const auto own = rest.first(list.images.size());
+    rest = rest.subspan(own.size());
+    return good_images(std::move(list), shape, own);
+  };
+  dataset.validation_count =
+      static_cast<int>(std::ranges::count(rest.first(lists[0].images.size()).last(validation_count), ""));
+  dataset.train = take(lists[0]);
+  dataset.tests.clear();
+  for (auto& [name, list] : images.tests) dataset.tests.push_back({name, take(lists[dataset.tests.size() + 1])});
+  if (wants_training && dataset.train.size() == static_cast<std::size_t>(dataset.validation_count))
     throw UserError(fmt::format("{}: no training image could be read; is it the right place?", root.string()));
   tell_small_classes(dataset, options);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,19 +21,17 @@ struct ListedImage {
   std::int32_t clean = -1;  ///< the true label; -1: unknown
 };
 
-enum class Part { train, validation, test };
-
-/// The part that a folder or a CSV file calls so, in any case: train, training; val, valid, validation, dev; test,
-/// testing.
-std::optional<Part> part_called(std::string_view name);
+/// The part that a folder or a CSV file calls so, in any case: `train` for train and training; `val` for val, valid,
+/// validation and dev; `test` for test and testing; `test-NAME` for itself, as TestSet has it.
+std::optional<std::string> part_called(std::string_view name);
 
 struct ListedImages {
   std::vector<ListedImage> train;
   std::vector<ListedImage> validation;
-  std::vector<ListedImage> test;
+  std::map<std::string, std::vector<ListedImage>> tests{{"test", {}}};  ///< by name; `test` is always there
 
-  std::vector<ListedImage>& of(Part part) {
-    return part == Part::train ? train : part == Part::validation ? validation : test;
+  std::vector<ListedImage>& of(const std::string& part) {
+    return part == "train" ? train : part == "val" ? validation : tests[part];
   }
 };
 
@@ -42,7 +41,7 @@ void split_off_test(ListedImages& images, int classes, const LoadOptions& option
 
 /// Reads the image files, whose paths are relative to `root`, and makes all images RGB of one size: the header of each
 /// file first, then, once the size is settled, one image after the other into its place. Only as many files are
-/// held in memory as there are threads. Fills train, with the validation images at its end, and test of the dataset;
+/// held in memory as there are threads. Fills train, with the validation images at its end, and tests of the dataset;
 /// that there are training images, but none can be read, is an error. Classes with few images are told if the dataset
 /// has its class names already.
 void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,

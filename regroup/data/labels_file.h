@@ -26,8 +26,8 @@ struct LabelsFile {
 /// - one label per line, in the order of the images;
 /// - NPY, one integer an image, in the order of the images.
 ///
-/// A path is one of ImageSet::paths. Where there are both, the index counts, and the path must be that of the image. A
-/// label is the number of a class or its name; a number is a number even if another class is called so.
+/// A path is one of LabelledSet::paths. Where there are both, the index counts, and the path must be that of the image.
+/// A label is the number of a class or its name; a number is a number even if another class is called so.
 LabelsFile read_labels(const std::filesystem::path& file, const Dataset& dataset, const Tell& tell = {});
 
 /// The same from the text of one of the first two. `name` is for the messages.

@@ -24,12 +24,12 @@ constexpr std::size_t grain = 8;
 constexpr std::uint32_t max_streams = 1U << 8;
 constexpr std::size_t max_orders = std::size_t{1} << 24;
 
-/// Which samples are in which batch.
+/// Which slots are in which batch.
 class BatchOrder {
  public:
   BatchOrder(const BatchPlan& plan, std::size_t end)
       : plan_(plan), batch_size_(static_cast<std::size_t>(plan.batch_size)) {
-    const std::size_t count = plan.samples.size();
+    const std::size_t count = plan.slots.size();
     used_ = plan.shuffle && count >= batch_size_ ? count - count % batch_size_ : count;
     if (plan.shuffle) {
       if (plan.stream >= max_streams) throw std::invalid_argument("the stream of a batch plan is 256 or more");
@@ -37,24 +37,24 @@ class BatchOrder {
         throw std::invalid_argument("a batch plan goes round too often in one epoch");
     } else {
       if (end > plan.batches()) throw std::invalid_argument("a batch plan has not so many batches");
-      order_ = plan.samples;
+      order_ = plan.slots;
     }
   }
 
-  void samples_of(std::size_t batch, std::vector<std::uint32_t>& samples) {
+  void slots_of(std::size_t batch, std::vector<std::uint32_t>& slots) {
     const std::size_t begin = batch * batch_size_;
     const std::size_t end = plan_.shuffle ? begin + batch_size_ : std::min(begin + batch_size_, used_);
-    samples.resize(end - begin);
+    slots.resize(end - begin);
     for (std::size_t i = begin; i < end; ++i) {
       if (plan_.shuffle && i / used_ != number_) shuffle(i / used_);
-      samples[i - begin] = order_[i % used_];
+      slots[i - begin] = order_[i % used_];
     }
   }
 
  private:
   /// Fisher and Yates, from the plan's order on: it does not matter which orders came before.
   void shuffle(std::size_t number) {
-    order_ = plan_.samples;
+    order_ = plan_.slots;
     Stream stream(plan_.seed, Purpose::order, plan_.epoch, static_cast<std::uint32_t>(number) << 8 | plan_.stream);
     for (std::size_t left = order_.size(); left > 1; --left)
       std::swap(order_[left - 1], order_[stream.below(static_cast<std::uint32_t>(left))]);
@@ -69,8 +69,8 @@ class BatchOrder {
 };
 
 BatchPlan checked(BatchPlan plan, std::size_t first, std::size_t end) {
-  if (plan.samples.empty()) throw UserError("there are no samples to make batches of; give at least one");
-  if (plan.batch_size < 1 || plan.views < 1 || first > end)
+  if (plan.slots.empty()) throw UserError("there are no samples to make batches of; give at least one");
+  if (plan.batch_size < 1 || plan.views.empty() || first > end)
     throw std::invalid_argument("a loader needs batches of at least one sample and view, and an end after the first");
   return plan;
 }
@@ -79,19 +79,21 @@ BatchPlan checked(BatchPlan plan, std::size_t first, std::size_t end) {
 
 std::size_t BatchPlan::batches() const {
   const auto size = static_cast<std::size_t>(batch_size);
-  if (shuffle && samples.size() >= size) return samples.size() / size;
-  return samples.size() / size + (samples.size() % size != 0);
+  if (shuffle && slots.size() >= size) return slots.size() / size;
+  return slots.size() / size + (slots.size() % size != 0);
 }
 
-/// Batches in turn in a ring of slots. Threads are handed out some images of the earliest batch that has any left; the
+/// Batches in turn in a ring of places. Threads are handed out some images of the earliest batch that has any left; the
 /// state is behind one mutex, the images are not: between handing out and finishing they belong to one thread.
 class Loader::Ring {
  public:
-  Ring(const Augmenter& augmenter, BatchPlan plan, std::size_t first, std::size_t end, int workers, int ahead)
+  Ring(const Augmenter& augmenter, std::span<const std::uint32_t> positions, BatchPlan plan, std::size_t first,
+       std::size_t end, int workers, int ahead)
       : augmenter_(augmenter),
+        positions_(positions),
         plan_(checked(std::move(plan), first, end)),
         order_(plan_, end),
-        slots_(static_cast<std::size_t>(std::max(ahead, 1)) + 1),
+        ring_(static_cast<std::size_t>(std::max(ahead, 1)) + 1),
         end_(end),
         released_(first),
         handed_out_(first),
@@ -122,28 +124,35 @@ class Loader::Ring {
       waited_ += clock_seconds() - start;
     }
     if (!is_ready(next_)) std::rethrow_exception(failure_);
-    return &slot(next_++).batch;
+    return &place(next_++).batch;
   }
 
   double waited() const { return waited_; }
 
  private:
-  struct Slot {
+  struct Place {
     Batch batch;
     std::size_t unfinished = 0;  // images
   };
 
-  Slot& slot(std::size_t batch) { return slots_[batch % slots_.size()]; }
+  /// What a thread keeps from image to image.
+  struct Workspace {
+    std::vector<std::uint8_t> scratch;
+    std::vector<std::byte*> out;  // where the views of an image go
+  };
 
-  bool is_ready(std::size_t batch) { return batch < handed_out_ && slot(batch).unfinished == 0; }
+  Place& place(std::size_t batch) { return ring_[batch % ring_.size()]; }
+
+  bool is_ready(std::size_t batch) { return batch < handed_out_ && place(batch).unfinished == 0; }
 
   void work(const std::stop_token& stop) {
+    Workspace workspace;
     std::unique_lock lock(mutex_);
-    const auto has_work = [&] { return failure_ || handed_out_ == end_ || handed_out_ < released_ + slots_.size(); };
+    const auto has_work = [&] { return failure_ || handed_out_ == end_ || handed_out_ < released_ + ring_.size(); };
     while (room_.wait(lock, stop, has_work) && !stop.stop_requested() && !failure_ && handed_out_ != end_) {
       const std::size_t batch = handed_out_;
       try {
-        prepare_some(lock);
+        prepare_some(lock, workspace);
       } catch (...) {
         if (!lock.owns_lock()) lock.lock();
         // Images are handed out in order: the batches before this one will be finished, so they still come out.
@@ -157,47 +166,51 @@ class Loader::Ring {
     }
   }
 
-  void prepare_some(std::unique_lock<std::mutex>& lock) {
-    Slot& current = slot(handed_out_);
+  void prepare_some(std::unique_lock<std::mutex>& lock, Workspace& workspace) {
+    Place& current = place(handed_out_);
     if (images_out_ == 0) make_room(handed_out_, current);
     const std::size_t begin = images_out_;
-    const std::size_t end = std::min(begin + grain, current.batch.samples.size());
+    const std::size_t end = std::min(begin + grain, current.batch.slots.size());
     images_out_ = end;
-    if (end == current.batch.samples.size()) {
+    if (end == current.batch.slots.size()) {
       ++handed_out_;
       images_out_ = 0;
     }
     lock.unlock();
-    write_images(current.batch, begin, end);
+    write_images(current.batch, begin, end, workspace);
     lock.lock();
     current.unfinished -= end - begin;
     if (current.unfinished == 0) ready_.notify_one();
   }
 
-  void make_room(std::size_t number, Slot& slot) {
-    Batch& batch = slot.batch;
-    order_.samples_of(number, batch.samples);
-    batch.views.resize(static_cast<std::size_t>(plan_.views));
-    for (auto& view : batch.views) view.resize(batch.samples.size() * augmenter_.output_bytes());
-    slot.unfinished = batch.samples.size();
+  void make_room(std::size_t number, Place& place) {
+    Batch& batch = place.batch;
+    order_.slots_of(number, batch.slots);
+    batch.views.resize(plan_.views.size());
+    for (auto& view : batch.views) view.resize(batch.slots.size() * augmenter_.output_bytes());
+    place.unfinished = batch.slots.size();
   }
 
-  void write_images(Batch& batch, std::size_t begin, std::size_t end) const {
+  void write_images(Batch& batch, std::size_t begin, std::size_t end, Workspace& workspace) const {
     const std::size_t bytes = augmenter_.output_bytes();
-    for (std::size_t i = begin; i < end; ++i)
-      for (int view = 0; view < plan_.views; ++view)
-        augmenter_.write(batch.samples[i], plan_.epoch, view,
-                         batch.views[static_cast<std::size_t>(view)].data() + i * bytes);
+    auto& out = workspace.out;
+    out.resize(batch.views.size());
+    for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t view = 0; view < out.size(); ++view) out[view] = batch.views[view].data() + i * bytes;
+      if (batch.slots[i] >= positions_.size()) throw std::out_of_range("a batch plan names a slot that does not exist");
+      augmenter_.write(positions_[batch.slots[i]], plan_.epoch, plan_.views, out, workspace.scratch);
+    }
   }
 
   const Augmenter& augmenter_;
+  const std::span<const std::uint32_t> positions_;
   const BatchPlan plan_;
 
   std::mutex mutex_;
   std::condition_variable_any room_;  // for the threads: images to prepare, or none any more
   std::condition_variable ready_;     // for next()
   BatchOrder order_;
-  std::vector<Slot> slots_;
+  std::vector<Place> ring_;
   const std::size_t end_;
   std::size_t released_;        // batches before this one are no longer in use
   std::size_t handed_out_;      // batches before this one are prepared or in work
@@ -211,8 +224,9 @@ class Loader::Ring {
   std::vector<std::jthread> threads_;  // last, so that they end before what they use
 };
 
-Loader::Loader(const Augmenter& augmenter, BatchPlan plan, std::size_t first, std::size_t end, int workers, int ahead)
-    : ring_(std::make_unique<Ring>(augmenter, std::move(plan), first, end, workers, ahead)) {}
+Loader::Loader(const Augmenter& augmenter, std::span<const std::uint32_t> positions, BatchPlan plan, std::size_t first,
+               std::size_t end, int workers, int ahead)
+    : ring_(std::make_unique<Ring>(augmenter, positions, std::move(plan), first, end, workers, ahead)) {}
 
 Loader::~Loader() = default;
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "regroup/data/augment.h"
@@ -11,17 +12,17 @@ namespace regroup {
 
 /// Some images, ready for the network.
 struct Batch {
-  std::vector<std::uint32_t> samples;         ///< positions in the image set
-  std::vector<std::vector<std::byte>> views;  ///< of each view: samples.size() images, channels last; see Augmenter
+  std::vector<std::uint32_t> slots;
+  std::vector<std::vector<std::byte>> views;  ///< of each view: slots.size() images, channels last; see Augmenter
 };
 
 /// The samples of one epoch in random order, `batch_size` at a time; when all had their turn, again in another order.
 /// Batch number b is a function of these values and b alone, so that a stopped epoch goes on anywhere.
 struct BatchPlan {
-  std::vector<std::uint32_t> samples;
+  std::vector<std::uint32_t> slots;  ///< the numbers that whoever plans has for the samples
   int batch_size = 128;
-  int views = 1;
-  bool shuffle = true;  ///< false: in the order of `samples`, once, the last batch as small as it comes out
+  std::vector<Augmentation> views{no_augmentation};  ///< of each image, in this order
+  bool shuffle = true;  ///< false: in the order of `slots`, once, the last batch as small as it comes out
   std::uint32_t epoch = 0;
   std::uint32_t stream = 0;  ///< tells several plans of one epoch apart; at most 255
   std::uint64_t seed = 0;
@@ -35,10 +36,11 @@ struct BatchPlan {
 /// Prepares the next batches on threads of its own while the network computes.
 class Loader {
  public:
-  /// Batches `first` .. `end` - 1 of the plan; a shuffled one goes on after plan.batches(). `augmenter` must outlive
-  /// the loader. `ahead` batches are kept ready.
-  Loader(const Augmenter& augmenter, BatchPlan plan, std::size_t first, std::size_t end, int workers = 1,
-         int ahead = 3);
+  /// Batches `first` .. `end` - 1 of the plan; a shuffled one goes on after plan.batches(). `positions` has, of each
+  /// slot, the sample's place in the augmenter's source: what is random about a view is the sample's, whatever its
+  /// slot. `augmenter` and `positions` must outlive the loader. `ahead` batches are kept ready.
+  Loader(const Augmenter& augmenter, std::span<const std::uint32_t> positions, BatchPlan plan, std::size_t first,
+         std::size_t end, int workers = 1, int ahead = 3);
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;

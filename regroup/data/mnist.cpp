@@ -19,8 +19,8 @@ std::filesystem::path find_file(const std::filesystem::path& folder, const std::
   throw UserError(fmt::format("{}: no {} and no {}.gz in {}; {}", info.name, name, name, folder.string(), info.advice));
 }
 
-ImageSet load_images(const std::filesystem::path& folder, const std::string& prefix, int classes,
-                     const DatasetInfo& info) {
+LabelledSet load_images(const std::filesystem::path& folder, const std::string& prefix, int classes,
+                        const DatasetInfo& info) {
   const auto image_file = find_file(folder, prefix + "-images-idx3-ubyte", info);
   const auto label_file = find_file(folder, prefix + "-labels-idx1-ubyte", info);
   const auto labels = read_idx(label_file, 1);
@@ -35,12 +35,9 @@ ImageSet load_images(const std::filesystem::path& folder, const std::string& pre
                                   i, classes - 1));
     }
   }
-  ImageSet set;
-  set.count = images.shape[0];
-  set.channels = 1;
-  set.height = images.shape[1];
-  set.width = images.shape[2];
-  set.pixels = std::move(images.values);
+  LabelledSet set;
+  set.source =
+      std::make_shared<ImagesInMemory>(SampleShape{1, images.shape[1], images.shape[2]}, std::move(images.values));
   set.labels.assign(labels.values.begin(), labels.values.end());
   return set;
 }
@@ -50,11 +47,11 @@ Dataset load(const std::filesystem::path& folder, const DatasetInfo& info, std::
   dataset.name = info.name;
   dataset.class_names = std::move(class_names);
   dataset.train = load_images(folder, "train", dataset.classes(), info);
-  dataset.test = load_images(folder, "t10k", dataset.classes(), info);
-  if (dataset.train.height != dataset.test.height || dataset.train.width != dataset.test.width) {
+  dataset.test() = load_images(folder, "t10k", dataset.classes(), info);
+  const SampleShape train = dataset.train.source->shape(), test = dataset.test().source->shape();
+  if (train != test) {
     throw UserError(fmt::format("{}: the training images are {}x{}, the test images {}x{}; they must be of one dataset",
-                                folder.string(), dataset.train.width, dataset.train.height, dataset.test.width,
-                                dataset.test.height));
+                                folder.string(), train.width, train.height, test.width, test.height));
   }
   return dataset;
 }

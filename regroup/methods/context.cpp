@@ -25,13 +25,18 @@ Augmentation augmentation_of(const Settings& settings, const TrainingSet& sample
 /// Images of the training data, normalised, for a network to look at before it starts.
 at::Tensor some_images(const TrainingSet& samples) {
   // A thousand small ones; patches of large ones say the same and take more memory.
-  const std::size_t enough = static_cast<std::size_t>(scoring_batch(*samples.images)) * 4;
+  const SampleShape shape = samples.source->shape();
+  const std::size_t enough = static_cast<std::size_t>(scoring_batch(shape)) * 4;
   const std::size_t count = std::min(samples.size(), enough);
-  const Augmenter plain(*samples.images, samples.normalisation, no_augmentation, PixelType::float32, 0);
+  const Augmenter plain(*samples.source, samples.normalisation, PixelType::float32, 0);
   std::vector<std::byte> bytes(count * plain.output_bytes());
-  for (std::size_t slot = 0; slot < count; ++slot)
-    plain.write(samples.positions[slot * samples.size() / count], 0, 0, &bytes[slot * plain.output_bytes()]);
-  return images_of(bytes, count, *samples.images, PixelType::float32, at::kCPU).clone();
+  std::vector<std::uint8_t> scratch;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::byte* const out = &bytes[i * plain.output_bytes()];
+    plain.write(samples.positions[i * samples.size() / count], 0, std::span(&no_augmentation, 1), std::span(&out, 1),
+                scratch);
+  }
+  return images_of(bytes, count, shape, PixelType::float32, at::kCPU).clone();
 }
 
 }  // namespace
@@ -43,23 +48,21 @@ Context::Context(const Settings& settings, TrainingSet samples, at::Device devic
       precision_(precision),
       threads_(threads),
       seed_(static_cast<std::uint64_t>(settings.integer("seed"))),
-      slot_of_(static_cast<std::size_t>(samples_.images->count)),
       labels_(at::empty({static_cast<std::int64_t>(samples_.size())}, at::kLong)),
-      augmenter_(*samples_.images, samples_.normalisation, augmentation_of(settings, samples_), pixel_type(precision),
-                 seed_),
+      augmenter_(*samples_.source, samples_.normalisation, pixel_type(precision), seed_),
+      augmentation_(augmentation_of(settings, samples_)),
       book_(samples_.size()),
       predicted_(samples_.size(), -1) {
-  for (std::size_t slot = 0; slot < samples_.size(); ++slot) {
-    slot_of_[samples_.positions[slot]] = static_cast<std::uint32_t>(slot);
-    labels_.data_ptr<std::int64_t>()[slot] = samples_.labels[slot];
-  }
+  augmenter_.check(augmentation_);
+  std::ranges::copy(samples_.labels, labels_.data_ptr<std::int64_t>());
   labels_ = labels_.to(device);
 }
 
 std::unique_ptr<Learner> Context::make_learner(const std::string& name, std::uint32_t member) const {
   // Each network of a run has this many fresh starts of its own.
   constexpr std::uint32_t starts = 1U << 20;
-  const NetworkShape shape{samples_.images->channels, samples_.images->height, samples_.images->width, samples_.classes,
+  const SampleShape image = samples_.source->shape();
+  const NetworkShape shape{image.channels, image.height, image.width, samples_.classes,
                            static_cast<int>(settings_.integer("width"))};
   const auto make = [this, shape, member](std::uint32_t start) {
     auto network = make_network(settings_.text("model"), shape, seed_, member + starts * start);
@@ -80,31 +83,36 @@ std::unique_ptr<Optimizer> Context::make_optimizer(Network& network) const {
 
 BatchPlan Context::plan(std::span<const std::uint32_t> slots, int epoch, std::uint32_t stream) const {
   BatchPlan plan;
-  plan.samples.reserve(slots.size());
-  for (const std::uint32_t slot : slots) plan.samples.push_back(samples_.positions[slot]);
+  plan.slots.assign(slots.begin(), slots.end());
   plan.batch_size = static_cast<int>(settings_.integer("batch-size"));
+  plan.views = {augmentation_};
   plan.epoch = static_cast<std::uint32_t>(epoch);
   plan.stream = stream;
   plan.seed = seed_;
   return plan;
 }
 
-BatchPlan Context::plan_all(int epoch) const {
+BatchPlan Context::plan_all(int epoch) const { return plan(all_slots(), epoch); }
+
+std::vector<std::uint32_t> Context::all_slots() const {
   std::vector<std::uint32_t> slots(samples_.size());
   std::iota(slots.begin(), slots.end(), 0U);
-  return plan(slots, epoch);
+  return slots;
+}
+
+std::unique_ptr<Loader> Context::make_loader(BatchPlan plan, std::size_t first, std::size_t end) const {
+  return std::make_unique<Loader>(augmenter_, samples_.positions, std::move(plan), first, end,
+                                  static_cast<int>(settings_.integer("workers")));
 }
 
 TensorBatch Context::to_device(const Batch& batch) const {
   TensorBatch result;
-  const auto count = static_cast<std::int64_t>(batch.samples.size());
-  const at::Tensor slots = at::empty({count}, at::kLong);
-  for (std::size_t i = 0; i < batch.samples.size(); ++i) {
-    result.slots.push_back(slot_of_[batch.samples[i]]);
-    slots.data_ptr<std::int64_t>()[i] = result.slots.back();
-  }
+  result.slots = batch.slots;
+  const at::Tensor slots = at::empty({static_cast<std::int64_t>(batch.slots.size())}, at::kLong);
+  std::ranges::copy(batch.slots, slots.data_ptr<std::int64_t>());
   for (const auto& view : batch.views)
-    result.views.push_back(images_of(view, batch.samples.size(), *samples_.images, pixel_type(precision_), device_));
+    result.views.push_back(
+        images_of(view, batch.slots.size(), samples_.source->shape(), pixel_type(precision_), device_));
   result.labels = labels_.index_select(0, slots.to(device_));
   return result;
 }
@@ -127,8 +135,7 @@ void Context::record(const TensorBatch& batch, const at::Tensor& plain_losses, c
 
 void Context::record_all(const at::Tensor& log_probabilities) {
   TensorBatch all;
-  all.slots.resize(samples_.size());
-  std::iota(all.slots.begin(), all.slots.end(), 0U);
+  all.slots = all_slots();
   const at::Tensor losses = -log_probabilities.gather(1, labels_.to(at::kCPU).unsqueeze(1)).squeeze(1);
   record(all, losses, log_probabilities);
 }
@@ -139,11 +146,11 @@ ScoringOptions Context::scoring() const {
 
 std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>& networks, int epoch, int views) const {
   BatchPlan plan;
-  plan.samples.assign(samples_.positions.begin(), samples_.positions.end());
-  plan.views = views;
+  plan.slots = all_slots();
+  plan.views.assign(static_cast<std::size_t>(views), augmentation_);
   plan.epoch = static_cast<std::uint32_t>(epoch);
   std::vector<std::vector<at::Tensor>> parts(networks.size());
-  score_batches(networks, *samples_.images, augmenter_, std::move(plan), scoring(),
+  score_batches(networks, augmenter_, samples_.positions, std::move(plan), scoring(),
                 [&](std::size_t i, std::span<const Scores> scores) {
                   at::Tensor sum;
                   for (const Scores& view : scores) {
@@ -158,7 +165,7 @@ std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>&
 }
 
 std::vector<Scores> Context::score(const std::vector<Network*>& networks, Wanted wanted) const {
-  return score_plainly(networks, *samples_.images, samples_.positions, samples_.normalisation, scoring(), wanted);
+  return score_plainly(networks, *samples_.source, samples_.positions, samples_.normalisation, scoring(), wanted);
 }
 
 void Context::collect(State& state) {

@@ -38,11 +38,12 @@ class Context {
   /// from other weights.
   std::unique_ptr<Learner> make_learner(const std::string& name, std::uint32_t member = 0) const;
 
-  /// The samples of these slots in random order, augmented as configured.
+  /// The samples of these slots in random order, one view of each, augmented as configured.
   BatchPlan plan(std::span<const std::uint32_t> slots, int epoch, std::uint32_t stream = 0) const;
   BatchPlan plan_all(int epoch) const;
 
-  const Augmenter& augmenter() const { return augmenter_; }
+  /// What prepares batches `first` .. `end` - 1 of a plan. The context must outlive it.
+  std::unique_ptr<Loader> make_loader(BatchPlan plan, std::size_t first, std::size_t end) const;
   TensorBatch to_device(const Batch& batch) const;
 
   /// The cross-entropy of each label, and the loss that is trained on: the same, or with smoothed labels.
@@ -75,6 +76,7 @@ class Context {
 
  private:
   std::unique_ptr<Optimizer> make_optimizer(Network& network) const;
+  std::vector<std::uint32_t> all_slots() const;
   ScoringOptions scoring() const;
 
   const Settings& settings_;
@@ -83,9 +85,9 @@ class Context {
   Precision precision_;
   int threads_;
   std::uint64_t seed_;
-  std::vector<std::uint32_t> slot_of_;  ///< of each position in the dataset
-  at::Tensor labels_;                   ///< observed, by slot, on the device
+  at::Tensor labels_;  ///< observed, by slot, on the device
   Augmenter augmenter_;
+  Augmentation augmentation_;
   LossBook book_;
   std::vector<std::int32_t> predicted_;
 };

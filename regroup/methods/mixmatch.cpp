@@ -42,7 +42,7 @@ std::vector<BatchPlan> split_plans(const Context& context, std::span<const std::
     if (slots[set].empty()) continue;
     plans.push_back(context.plan(slots[set], epoch, 2 * stream + 1 + set));
     plans.back().batch_size = sizes[set];
-    plans.back().views = views;
+    plans.back().views.resize(views, plans.back().views.front());
   }
   return plans;
 }

@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace regroup {
@@ -39,34 +40,35 @@ PixelType pixel_type(Precision precision) {
   return precision == Precision::bf16 ? PixelType::bfloat16 : PixelType::float32;
 }
 
-at::Tensor images_of(const std::vector<std::byte>& bytes, std::size_t count, const ImageSet& images, PixelType type,
+at::Tensor images_of(const std::vector<std::byte>& bytes, std::size_t count, SampleShape shape, PixelType type,
                      at::Device device) {
-  const std::int64_t c = images.channels, h = images.height, w = images.width;
+  const std::int64_t c = shape.channels, h = shape.height, w = shape.width;
   const auto dtype = type == PixelType::bfloat16 ? at::kBFloat16 : at::kFloat;
   // The engine's interface knows no constant memory; nothing writes to its input.
   auto* const memory = const_cast<std::byte*>(bytes.data());
   return at::from_blob(memory, {static_cast<std::int64_t>(count), c, h, w}, {h * w * c, 1, w * c, c}, dtype).to(device);
 }
 
-int scoring_batch(const ImageSet& images) {
+int scoring_batch(SampleShape shape) {
   constexpr int most = 250, least = 8, small_image = 48 * 48;
-  return std::clamp(most * small_image / (images.height * images.width), least, most);
+  return std::clamp(most * small_image / (shape.height * shape.width), least, most);
 }
 
-void score_batches(const std::vector<Network*>& networks, const ImageSet& images, const Augmenter& augmenter,
-                   BatchPlan plan, const ScoringOptions& options,
+void score_batches(const std::vector<Network*>& networks, const Augmenter& augmenter,
+                   std::span<const std::uint32_t> positions, BatchPlan plan, const ScoringOptions& options,
                    const std::function<void(std::size_t network, std::span<const Scores> views)>& take) {
   const at::NoGradGuard no_grad;
   const InEvaluation evaluation(networks);
   const PrecisionScope scope(options.precision, options.device);
-  plan.batch_size = scoring_batch(images);
+  const SampleShape shape = augmenter.images().shape();
+  plan.batch_size = scoring_batch(shape);
   plan.shuffle = false;
   const std::size_t batches = plan.batches();
-  Loader loader(augmenter, std::move(plan), 0, batches, options.workers);
+  Loader loader(augmenter, positions, std::move(plan), 0, batches, options.workers);
   while (const Batch* batch = loader.next()) {
     std::vector<at::Tensor> views;
     for (const auto& view : batch->views)
-      views.push_back(images_of(view, batch->samples.size(), images, pixel_type(options.precision), options.device));
+      views.push_back(images_of(view, batch->slots.size(), shape, pixel_type(options.precision), options.device));
     for (std::size_t i = 0; i < networks.size(); ++i) {
       std::vector<Scores> scores;
       for (const at::Tensor& view : views) scores.push_back(scored(*networks[i], view, options.mirror));
@@ -75,17 +77,20 @@ void score_batches(const std::vector<Network*>& networks, const ImageSet& images
   }
 }
 
-std::vector<Scores> score_plainly(const std::vector<Network*>& networks, const ImageSet& images,
+std::vector<Scores> score_plainly(const std::vector<Network*>& networks, const SampleSource& images,
                                   std::span<const std::uint32_t> positions, const Normalisation& normalisation,
                                   const ScoringOptions& options, Wanted wanted) {
-  const Augmenter plain(images, normalisation, no_augmentation, pixel_type(options.precision), 0);
+  const Augmenter plain(images, normalisation, pixel_type(options.precision), 0);
   BatchPlan plan;
-  plan.samples.assign(positions.begin(), positions.end());
+  plan.slots.resize(positions.size());
+  std::iota(plan.slots.begin(), plan.slots.end(), 0U);
   std::vector<std::vector<at::Tensor>> features(networks.size()), logits(networks.size());
-  score_batches(networks, images, plain, std::move(plan), options, [&](std::size_t i, std::span<const Scores> views) {
-    if (wanted == Wanted::features_too) features[i].push_back(views.front().features.to(at::kCPU, at::kFloat));
-    logits[i].push_back(views.front().logits.to(at::kCPU));
-  });
+  score_batches(networks, plain, positions, std::move(plan), options,
+                [&](std::size_t i, std::span<const Scores> views) {
+                  if (wanted == Wanted::features_too)
+                    features[i].push_back(views.front().features.to(at::kCPU, at::kFloat));
+                  logits[i].push_back(views.front().logits.to(at::kCPU));
+                });
   std::vector<Scores> result;
   for (std::size_t i = 0; i < networks.size(); ++i)
     result.push_back({features[i].empty() ? at::Tensor() : at::cat(features[i]), at::cat(logits[i])});

@@ -22,23 +22,23 @@ struct ScoringOptions {
 PixelType pixel_type(Precision precision);
 
 /// One view of a batch, which stays where it is: a view of its memory, or a copy on another device.
-at::Tensor images_of(const std::vector<std::byte>& bytes, std::size_t count, const ImageSet& images, PixelType type,
+at::Tensor images_of(const std::vector<std::byte>& bytes, std::size_t count, SampleShape shape, PixelType type,
                      at::Device device);
 
 /// Images that are scored at a time: fewer of large ones, so that what the layers make of them takes the same memory.
-int scoring_batch(const ImageSet& images);
+int scoring_batch(SampleShape shape);
 
 /// The one loop over samples that takes no steps. All networks, in evaluation, look at the same views of the samples of
 /// `plan`, which come in its order and in batches of scoring_batch(); `take` is handed what one network says about the
 /// views of one batch.
-void score_batches(const std::vector<Network*>& networks, const ImageSet& images, const Augmenter& augmenter,
-                   BatchPlan plan, const ScoringOptions& options,
+void score_batches(const std::vector<Network*>& networks, const Augmenter& augmenter,
+                   std::span<const std::uint32_t> positions, BatchPlan plan, const ScoringOptions& options,
                    const std::function<void(std::size_t network, std::span<const Scores> views)>& take);
 
 /// The scores of samples without augmentation, on the CPU, per network. Features take much memory, so that only those
 /// who want them get them.
 enum class Wanted { logits, features_too };
-std::vector<Scores> score_plainly(const std::vector<Network*>& networks, const ImageSet& images,
+std::vector<Scores> score_plainly(const std::vector<Network*>& networks, const SampleSource& images,
                                   std::span<const std::uint32_t> positions, const Normalisation& normalisation,
                                   const ScoringOptions& options, Wanted wanted = Wanted::logits);
 

@@ -1,18 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "regroup/data/augment.h"
-#include "regroup/data/dataset.h"
+#include "regroup/data/sample_source.h"
 
 namespace regroup {
 
 /// What a method may learn from. Its samples are numbered by slot, 0 .. size() - 1, without gaps: what a method keeps
 /// for each sample is an array over the slots. True labels are not in here.
 struct TrainingSet {
-  const ImageSet* images = nullptr;
-  std::vector<std::uint32_t> positions;  ///< of each slot: the image's position in the dataset
+  std::shared_ptr<const SampleSource> source;
+  std::vector<std::uint32_t> positions;  ///< of each slot: the sample's position in the source
   std::vector<std::int32_t> labels;      ///< of each slot: the observed label
   std::vector<std::uint32_t> trusted;    ///< slots whose labels somebody has verified
   int classes = 0;

@@ -14,8 +14,4 @@ struct Features {
   std::function<void(std::size_t index, std::span<float> row)> read;
 };
 
-/// Images as features: their bytes from 0 to 255 as they are, which is what the published generator of
-/// instance-dependent noise is fed. `pixels` holds `count` images; it is not copied and must outlive the result.
-Features pixel_features(std::span<const std::uint8_t> pixels, std::size_t count);
-
 }  // namespace regroup

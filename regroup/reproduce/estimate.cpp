@@ -72,7 +72,8 @@ RunTime measured_time(const Settings& settings) {
   const RunData data = load_run_data(settings, static_cast<int>(settings.integer("threads")), silent);
   const double loading = clock_seconds() - start;
   const auto images = static_cast<double>(data.split.train.size());
-  const auto tests = static_cast<double>(data.dataset.test.count);
+  double tests = 0;
+  for (const TestSet& test : data.dataset.tests) tests += static_cast<double>(test.set.size());
   const auto validations = static_cast<double>(data.split.validation.size());
   const double predictors = settings.number("ema") > 0 ? 2 : 1;
 

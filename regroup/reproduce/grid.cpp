@@ -130,6 +130,7 @@ GridColumn column_of(Section section) {
   column.label = section.needed_text("label");
   column.id = section.text("id", column.label);
   column.group = section.text("group");
+  column.test = section.text("test", column.test);
   column.values = section.other_settings();
   return column;
 }
@@ -160,6 +161,10 @@ GridBlock block_of(Section section, const std::string& name, const std::string& 
   if (std::none_of(block.rows.begin(), block.rows.end(),
                    [&](const GridRow& row) { return row.label == block.reference; }))
     throw UserError(fmt::format("{}: reference: no row is called '{}'", place, block.reference));
+  for (const GridColumn& column : block.columns)
+    if (column.test != "test" && !column.test.starts_with("test-"))
+      throw UserError(fmt::format("{}: column {}: test = '{}' is no test set; give test or test-NAME", place,
+                                  column.label, column.test));
   for (const GridRow& row : block.rows) {
     if (!row.paper.empty() && row.paper.size() != block.columns.size())
       throw UserError(fmt::format("{}: row {} has {} figures of the paper for {} columns", place, row.label,

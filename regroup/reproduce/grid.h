@@ -22,12 +22,16 @@ namespace regroup {
 //   columns = [{ label = "Symmetric 0.5", noise = "symmetric:0.5" }]
 //   rows = [{ label = "CE", method = "ce" }, { label = "RML", method = "rml", k = "auto" }]
 //
+// A column may name the test set that its figures are of, as in test = "test-other": columns that differ in nothing
+// else share their runs.
+//
 // A value of a row is stronger than one of a column, that than one of its block, and that than one of the grid. A value
 // for a method's own setting is passed over by the other methods.
 
 struct GridColumn {
   std::string id;  ///< what `--noise` calls it; its label where it has none
   std::string group, label;
+  std::string test = "test";  ///< the test set that its figures are of
   std::vector<GivenValue> values;
 };
 

@@ -1,7 +1,10 @@
 #include "regroup/reproduce/grid_cells.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "regroup/core/error.h"
 
@@ -20,8 +23,13 @@ Cell read_cell(const GridFolder& folder, const Grid& grid, const Scale& scale, c
   for (const PlannedRun& run : cell.runs) {
     const RunState state = folder.state(run.name);
     if (state.kind == RunState::Kind::failed && cell.failure.empty()) cell.failure = state.reason;
-    if (state.kind == RunState::Kind::done)
-      cell.done[run.settings.integer("seed")] = read_outcome(folder.run(run.name));
+    if (state.kind != RunState::Kind::done) continue;
+    RunOutcome outcome = read_outcome(folder.run(run.name), column.test);
+    if (outcome.accuracies.empty()) {
+      cell.failure = fmt::format("{} has no test set {}", run.name, column.test);
+    } else {
+      cell.done[run.settings.integer("seed")] = std::move(outcome);
+    }
   }
   return cell;
 }

@@ -57,7 +57,8 @@ Series mean_curve(const GridCells& cells, const GridRow& row, const GridColumn& 
   std::map<double, std::pair<double, int>> sums;
   const Cell& cell = cells.at(row, column);
   for (const auto& [seed, outcome] : cell.done) {
-    const Series one = accuracy_curve(cells.folder().run(cell.run(seed).name), row.label, outcome.summary.primary);
+    const Series one =
+        accuracy_curve(cells.folder().run(cell.run(seed).name), row.label, outcome.summary.primary, column.test);
     for (std::size_t i = 0; i < one.x.size(); ++i) {
       sums[one.x[i]].first += one.y[i];
       ++sums[one.x[i]].second;

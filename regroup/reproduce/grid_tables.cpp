@@ -131,7 +131,7 @@ std::set<std::string> predictors(const GridCells& cells) {
   std::set<std::string> names;
   cells.each([&](const GridBlock&, const GridRow&, const GridColumn&, const Cell& cell) {
     for (const auto& [seed, outcome] : cell.done)
-      for (const auto& [name, values] : outcome.summary.predictors) names.insert(name);
+      for (const auto& [name, values] : outcome.accuracies) names.insert(name);
   });
   return names;
 }
@@ -155,8 +155,8 @@ ResultTable derived(ResultTable table, const std::string& suffix, const std::str
 ResultTable predictor_table(const GridCells& cells, const std::string& name) {
   const std::string title = name == "model" ? "the network itself" : name == "ema" ? "the momentum model" : name;
   const Figure accuracy = [&](const RunOutcome& outcome) {
-    const auto found = outcome.summary.predictors.find(name);
-    return found == outcome.summary.predictors.end() ? std::nan("") : 100 * found->second.last;
+    const auto found = outcome.accuracies.find(name);
+    return found == outcome.accuracies.end() ? std::nan("") : 100 * found->second.last;
   };
   return derived(table_of(cells, accuracy), name, title,
                  fmt::format("Test accuracy (%) of {}, for every method", title));
@@ -199,7 +199,7 @@ std::string runs_csv(const GridCells& cells) {
            "memorised", "seconds", "estimator_seconds", "peak_memory_mb", "run"});
   cells.each([&](const GridBlock& block, const GridRow& row, const GridColumn& column, const Cell& cell) {
     for (const auto& [seed, outcome] : cell.done)
-      for (const auto& [name, values] : outcome.summary.predictors)
+      for (const auto& [name, values] : outcome.accuracies)
         csv.row({block.label, name_of(column), row.label, std::to_string(seed), name,
                  name == outcome.summary.primary ? "1" : "0", share(values.last), share(values.best_val),
                  share(values.best_test), share(outcome.summary.noise_rate), share(outcome.summary.memorised),

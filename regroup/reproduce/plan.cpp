@@ -9,9 +9,11 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "regroup/core/error.h"
+#include "regroup/core/hash.h"
 #include "regroup/methods/method.h"
 
 namespace regroup {
@@ -25,13 +27,8 @@ bool is_circumstance(std::string_view name) {
   return std::ranges::find(circumstances, name) != std::end(circumstances);
 }
 
-/// 64 bits of FNV-1a. `hash` is that of the text before.
-std::uint64_t digest(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325ULL) {
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3ULL;
-  }
-  return hash;
+std::uint64_t digest(std::string_view text, std::uint64_t before = hash_start) {
+  return hash_of(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), before);
 }
 
 /// Letters, digits, dots and dashes, so that it can be part of a file's name.

@@ -32,10 +32,18 @@ std::size_t column_named(const CsvReader& header, std::string_view name) {
 
 }  // namespace
 
-RunOutcome read_outcome(const fs::path& run) {
+RunOutcome read_outcome(const fs::path& run, const std::string& test) {
   RunOutcome outcome;
   outcome.summary = read_summary(run / "summary.json");
-  const fs::path file = run / "outcome" / "test.csv";
+  const RunSummary& summary = outcome.summary;
+  if (test == "test") outcome.accuracies = summary.predictors;
+  if (const auto found = summary.more_tests.find(test); found != summary.more_tests.end())
+    outcome.accuracies = found->second;
+  if (!outcome.accuracies.contains(summary.primary)) {
+    outcome.accuracies.clear();
+    return outcome;
+  }
+  const fs::path file = run / "outcome" / (test + ".csv");
   if (!fs::exists(file)) return outcome;
   const std::string text = read_text(file);
   CsvReader csv(text, file.string());
@@ -50,13 +58,15 @@ RunOutcome read_outcome(const fs::path& run) {
   return outcome;
 }
 
-Series accuracy_curve(const fs::path& run, const std::string& name, const std::string& predictor) {
+Series accuracy_curve(const fs::path& run, const std::string& name, const std::string& predictor,
+                      const std::string& test) {
   const fs::path file = run / "metrics.csv";
   const std::string text = read_text(file);
   CsvReader csv(text, file.string());
   Series series{name, {}, {}};
   if (!csv.next()) return series;
-  const std::size_t epoch = column_named(csv, "epoch"), accuracy = column_named(csv, "test_" + predictor);
+  const std::size_t epoch = column_named(csv, "epoch"),
+                    accuracy = column_named(csv, fmt::format("{}_{}", test, predictor));
   const std::size_t columns = csv.fields().size();
   while (csv.next()) {
     csv.expect(columns);

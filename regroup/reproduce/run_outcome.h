@@ -11,19 +11,21 @@
 
 namespace regroup {
 
-/// What a finished run found, read back from its folder.
+/// What a finished run found, on one of its test sets, read back from its folder.
 struct RunOutcome {
   RunSummary summary;
-  std::map<std::string, std::vector<std::uint8_t>> right;  ///< by predictor: which test images it got right in the end
+  PredictorSummaries accuracies;                           ///< empty where the run has no such test set
+  std::map<std::string, std::vector<std::uint8_t>> right;  ///< by predictor: which images it got right in the end
 
-  const PredictorSummary& primary() const { return summary.predictors.at(summary.primary); }
+  const PredictorSummary& primary() const { return accuracies.at(summary.primary); }
 };
 
 /// Throws UserError where the folder does not hold a finished run.
-RunOutcome read_outcome(const std::filesystem::path& run);
+RunOutcome read_outcome(const std::filesystem::path& run, const std::string& test);
 
-/// Test accuracy of the primary predictor by epoch.
-Series accuracy_curve(const std::filesystem::path& run, const std::string& name, const std::string& predictor);
+/// Accuracy of a predictor on a test set by epoch.
+Series accuracy_curve(const std::filesystem::path& run, const std::string& name, const std::string& predictor,
+                      const std::string& test);
 
 /// The losses of right and of wrong labels in the end.
 std::vector<Histogram> final_losses(const std::filesystem::path& run);

@@ -2,20 +2,39 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace regroup {
 
-at::Tensor probabilities(const Predictor& predictor, const ImageSet& images, std::span<const std::uint32_t> positions,
-                         const EvaluationOptions& options) {
-  at::Tensor sum;
-  for (const Scores& scores :
-       score_plainly(predictor.networks, images, positions, options.normalisation, options.scoring)) {
-    const at::Tensor part = predictor.mean == PredictorMean::logits ? scores.logits : at::softmax(scores.logits, 1);
-    sum = sum.defined() ? sum + part : part;
+std::vector<at::Tensor> probabilities(const std::vector<Predictor>& predictors, const SampleSource& samples,
+                                      std::span<const std::uint32_t> positions, const EvaluationOptions& options) {
+  std::vector<Network*> networks;
+  for (const Predictor& predictor : predictors)
+    for (Network* network : predictor.networks)
+      if (std::ranges::find(networks, network) == networks.end()) networks.push_back(network);
+  const auto scores = score_plainly(networks, samples, positions, options.normalisation, options.scoring);
+  std::vector<at::Tensor> result;
+  for (const Predictor& predictor : predictors) {
+    const bool by_logits = predictor.mean == PredictorMean::logits;
+    at::Tensor sum;
+    for (Network* network : predictor.networks) {
+      const at::Tensor& logits =
+          scores[static_cast<std::size_t>(std::ranges::find(networks, network) - networks.begin())].logits;
+      const at::Tensor part = by_logits ? logits : at::softmax(logits, 1);
+      sum = sum.defined() ? sum + part : part;
+    }
+    const at::Tensor mean = sum / static_cast<double>(predictor.networks.size());
+    result.push_back(by_logits ? at::softmax(mean, 1) : mean);
   }
-  const at::Tensor mean = sum / static_cast<double>(predictor.networks.size());
-  return predictor.mean == PredictorMean::logits ? at::softmax(mean, 1) : mean;
+  return result;
+}
+
+at::Tensor probabilities(const Predictor& predictor, const SampleSource& samples, const EvaluationOptions& options) {
+  std::vector<std::uint32_t> all(samples.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return probabilities({predictor}, samples, all, options).front();
 }
 
 std::vector<std::int32_t> most_likely(const at::Tensor& probabilities) {

@@ -16,10 +16,13 @@ struct EvaluationOptions {
   ScoringOptions scoring = {};
 };
 
-/// The probabilities that a predictor gives the classes, on the CPU: the softmax of its network, or the mean of
-/// several as the predictor says.
-at::Tensor probabilities(const Predictor& predictor, const ImageSet& images, std::span<const std::uint32_t> positions,
-                         const EvaluationOptions& options);
+/// The probabilities that predictors give the classes, on the CPU: the softmax of a network, or the mean of several as
+/// the predictor says. A network that several predictors share looks at each sample once.
+std::vector<at::Tensor> probabilities(const std::vector<Predictor>& predictors, const SampleSource& samples,
+                                      std::span<const std::uint32_t> positions, const EvaluationOptions& options);
+
+/// The same of one predictor and all samples.
+at::Tensor probabilities(const Predictor& predictor, const SampleSource& samples, const EvaluationOptions& options);
 
 /// The class with the highest probability, of each image.
 std::vector<std::int32_t> most_likely(const at::Tensor& probabilities);

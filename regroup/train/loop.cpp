@@ -16,9 +16,7 @@ class PassBatches {
  public:
   PassBatches(const Context& context, const Pass& pass, std::size_t first)
       : context_(context), batches_(pass.plans.size()) {
-    const auto workers = static_cast<int>(context.settings().integer("workers"));
-    for (const BatchPlan& plan : pass.plans)
-      loaders_.push_back(std::make_unique<Loader>(context.augmenter(), plan, first, pass.steps, workers));
+    for (const BatchPlan& plan : pass.plans) loaders_.push_back(context.make_loader(plan, first, pass.steps));
   }
 
   std::span<const TensorBatch> next() {

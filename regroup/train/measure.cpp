@@ -1,9 +1,11 @@
 #include "regroup/train/measure.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -19,7 +21,7 @@ Measurement::Measurement(const RunData& data, const Context& context, Method& me
 
 void Measurement::measure(bool accuracies, bool last, EpochMetrics& row) {
   row.add("train_loss", mean_loss());
-  for (const Predictor& predictor : method_.predictors()) measure_predictor(predictor, accuracies, last, row);
+  measure_predictors(accuracies, last, row);
   measure_samples(row);
   for (const Metric& metric : method_.metrics()) row.add(metric.name, metric.value);
   if (last) material_.final_losses = final_losses();
@@ -35,28 +37,42 @@ double Measurement::mean_loss() const {
   return share(loss, recorded);
 }
 
-void Measurement::measure_predictor(const Predictor& predictor, bool accuracies, bool last, EpochMetrics& row) {
-  double validation = std::numeric_limits<double>::quiet_NaN(), test = validation;
-  if (accuracies) {
-    std::vector<std::int32_t> labels;
-    for (const std::uint32_t position : data_.split.validation) labels.push_back(data_.observed[position]);
-    if (!labels.empty())
-      validation = accuracy(
-          most_likely(probabilities(predictor, data_.dataset.train, data_.split.validation, evaluation_)), labels);
-    if (data_.dataset.test.count > 0) {
-      auto predicted = test_predictions(predictor);
-      test = accuracy(predicted, data_.dataset.test.labels);
-      if (last) material_.test_predictions[predictor.name] = std::move(predicted);
-    }
-  }
-  row.add("val_" + predictor.name, validation);
-  row.add("test_" + predictor.name, test);
+std::vector<std::vector<std::int32_t>> Measurement::predicted(const SampleSource& samples,
+                                                              std::span<const std::uint32_t> positions) const {
+  std::vector<std::vector<std::int32_t>> labels;
+  for (const at::Tensor& shares : probabilities(method_.predictors(), samples, positions, evaluation_))
+    labels.push_back(most_likely(shares));
+  return labels;
 }
 
-std::vector<std::int32_t> Measurement::test_predictions(const Predictor& predictor) const {
-  std::vector<std::uint32_t> all(static_cast<std::size_t>(data_.dataset.test.count));
+Predictions Measurement::predictions(const TestSet& test) const {
+  std::vector<std::uint32_t> all(test.set.size());
   std::iota(all.begin(), all.end(), 0U);
-  return most_likely(probabilities(predictor, data_.dataset.test, all, evaluation_));
+  auto labels = predicted(*test.set.source, all);
+  Predictions predictions;
+  const auto predictors = method_.predictors();
+  for (std::size_t i = 0; i < predictors.size(); ++i) predictions[predictors[i].name] = std::move(labels[i]);
+  return predictions;
+}
+
+void Measurement::measure_predictors(bool accuracies, bool last, EpochMetrics& row) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::int32_t> labels;
+  for (const std::uint32_t position : data_.split.validation) labels.push_back(data_.observed[position]);
+  std::vector<std::vector<std::int32_t>> validated;
+  if (accuracies && !labels.empty()) validated = predicted(*data_.dataset.train.source, data_.split.validation);
+  std::map<std::string, Predictions> tested;
+  for (const TestSet& test : data_.dataset.tests)
+    if (accuracies && test.set.size() > 0) tested[test.name] = predictions(test);
+  const auto predictors = method_.predictors();
+  for (std::size_t i = 0; i < predictors.size(); ++i) {
+    const std::string& name = predictors[i].name;
+    row.add("val_" + name, validated.empty() ? none : accuracy(validated[i], labels));
+    for (const TestSet& test : data_.dataset.tests)
+      row.add(fmt::format("{}_{}", test.name, name),
+              tested.contains(test.name) ? accuracy(tested[test.name][name], test.set.labels) : none);
+  }
+  if (last) material_.test_predictions = std::move(tested);
 }
 
 /// Weights, and wrong labels that the last training pass predicted, of right and of wrong labels where that is known.
@@ -116,10 +132,12 @@ RunSummary Measurement::summary(const std::vector<EpochMetrics>& rows, const std
   RunSummary summary;
   // A run that is resumed after its last epoch has not seen what that epoch found.
   if (material_.final_losses.predicted.empty()) material_.final_losses = final_losses();
-  for (const Predictor& predictor : method_.predictors()) {
-    summary.predictors[predictor.name] = summarise(rows, predictor.name);
-    if (data_.dataset.test.count > 0 && !material_.test_predictions.contains(predictor.name))
-      material_.test_predictions[predictor.name] = test_predictions(predictor);
+  for (const TestSet& test : data_.dataset.tests) {
+    auto& summaries = test.name == "test" ? summary.predictors : summary.more_tests[test.name];
+    for (const Predictor& predictor : method_.predictors())
+      summaries[predictor.name] = summarise(rows, predictor.name, test.name);
+    Predictions& known = material_.test_predictions[test.name];
+    if (test.set.size() > 0 && known.empty()) known = predictions(test);
   }
   summary.primary = primary;
   summary.noise_rate = data_.noise_rate();

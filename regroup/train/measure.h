@@ -28,11 +28,15 @@ class Measurement {
   const RunMaterial& material() const { return material_; }
 
  private:
-  void measure_predictor(const Predictor& predictor, bool accuracies, bool last, EpochMetrics& row);
+  void measure_predictors(bool accuracies, bool last, EpochMetrics& row);
   void measure_samples(EpochMetrics& row) const;
   void measure_split(EpochMetrics& row) const;
   double mean_loss() const;
-  std::vector<std::int32_t> test_predictions(const Predictor& predictor) const;
+
+  /// What each predictor takes samples for.
+  std::vector<std::vector<std::int32_t>> predicted(const SampleSource& samples,
+                                                   std::span<const std::uint32_t> positions) const;
+  Predictions predictions(const TestSet& test) const;
   FinalLosses final_losses() const;
 
   const RunData& data_;

@@ -33,11 +33,13 @@ std::string metrics_csv(const std::vector<EpochMetrics>& rows) {
   return csv.text();
 }
 
-PredictorSummary summarise(const std::vector<EpochMetrics>& rows, const std::string& predictor) {
+PredictorSummary summarise(const std::vector<EpochMetrics>& rows, const std::string& predictor,
+                           const std::string& test_set) {
   PredictorSummary summary;
   double best_validation = -1;
   for (const EpochMetrics& row : rows) {
-    const double test = row.value("test_" + predictor), validation = row.value("val_" + predictor);
+    const double test = row.value(fmt::format("{}_{}", test_set, predictor)),
+                 validation = row.value("val_" + predictor);
     if (std::isnan(test)) continue;
     summary.last = test;
     summary.best_test = std::max(summary.best_test, test);
@@ -55,9 +57,12 @@ std::string summary_json(const RunSummary& summary) {
     return std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
   };
   nlohmann::ordered_json json;
-  for (const auto& [name, predictor] : summary.predictors)
-    json["predictors"][name] = {
-        {"last", predictor.last}, {"best_val", predictor.best_val}, {"best_test", predictor.best_test}};
+  const auto add = [](nlohmann::ordered_json& place, const PredictorSummaries& predictors) {
+    for (const auto& [name, predictor] : predictors)
+      place[name] = {{"last", predictor.last}, {"best_val", predictor.best_val}, {"best_test", predictor.best_test}};
+  };
+  add(json["predictors"], summary.predictors);
+  for (const auto& [test, predictors] : summary.more_tests) add(json["more_tests"][test], predictors);
   json["primary"] = summary.primary;
   json["noise_rate"] = number(summary.noise_rate);
   json["memorised"] = number(summary.memorised);
@@ -74,10 +79,16 @@ RunSummary read_summary(const std::filesystem::path& file) {
   const auto number = [](const json& value) { return value.is_null() ? std::nan("") : value.get<double>(); };
   try {
     const json read = json::parse(read_text(file));
+    const auto predictors = [&](const json& place) {
+      PredictorSummaries summaries;
+      for (const auto& [name, values] : place.items())
+        summaries[name] = {number(values.at("last")), number(values.at("best_val")), number(values.at("best_test"))};
+      return summaries;
+    };
     RunSummary summary;
-    for (const auto& [name, values] : read.at("predictors").items())
-      summary.predictors[name] = {number(values.at("last")), number(values.at("best_val")),
-                                  number(values.at("best_test"))};
+    summary.predictors = predictors(read.at("predictors"));
+    if (read.contains("more_tests"))
+      for (const auto& [test, place] : read.at("more_tests").items()) summary.more_tests[test] = predictors(place);
     summary.primary = read.at("primary");
     summary.noise_rate = number(read.at("noise_rate"));
     summary.memorised = number(read.at("memorised"));

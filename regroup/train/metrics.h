@@ -29,8 +29,10 @@ struct PredictorSummary {
   double best_test = 0;  ///< at its own best epoch: nobody can know that one without the test labels
 };
 
+using PredictorSummaries = std::map<std::string, PredictorSummary>;  ///< by predictor
+
 struct RunSummary {
-  std::map<std::string, PredictorSummary> predictors;
+  PredictorSummaries predictors;  ///< on the test set that is called `test`
   std::string primary;
   double noise_rate = 0;  ///< realised, among the training samples; not a number where true labels are unknown
   double memorised = 0;   ///< the share of wrong labels that the model predicts in the end; likewise
@@ -39,9 +41,12 @@ struct RunSummary {
   double images_per_second = 0;
   double estimator_seconds = 0;
   double peak_memory_mb = 0;
+  std::map<std::string, PredictorSummaries> more_tests = {};  ///< on the other test sets, by their names
 };
 
-PredictorSummary summarise(const std::vector<EpochMetrics>& rows, const std::string& predictor);
+/// By the columns val_PREDICTOR and TEST_PREDICTOR.
+PredictorSummary summarise(const std::vector<EpochMetrics>& rows, const std::string& predictor,
+                           const std::string& test = "test");
 std::string summary_json(const RunSummary& summary);
 RunSummary read_summary(const std::filesystem::path& file);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "regroup/core/error.h"
 #include "regroup/data/labels_file.h"
@@ -32,7 +33,7 @@ LoadOptions load_options(const Settings& settings, int threads, Observer& observ
 /// The labels that the run learns from, and the true ones as far as they are known. The labels of a published dataset
 /// count as true; those of image files only where their CSV file says so.
 void choose_labels(const Settings& settings, int threads, const Tell& tell, RunData& data) {
-  const ImageSet& images = data.dataset.train;
+  const LabelledSet& images = data.dataset.train;
   const bool own_files = settings.text("data").find(':') != std::string::npos;
   data.observed = images.labels;
   data.clean = own_files ? images.clean : images.labels;
@@ -96,11 +97,18 @@ Dataset load_run_images(const Settings& settings, int threads, Observer& observe
   return load_dataset(settings.text("data"), load_options(settings, threads, observer));
 }
 
+Features sample_features(std::shared_ptr<const SampleSource> source) {
+  const std::size_t size = source->shape().bytes();
+  return {size, [source = std::move(source)](std::size_t index, std::span<float> row) {
+            std::vector<std::uint8_t> scratch;
+            std::ranges::copy(source->read(static_cast<std::uint32_t>(index), scratch), row.begin());
+          }};
+}
+
 NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int threads) {
-  const ImageSet& images = dataset.train;
+  const LabelledSet& images = dataset.train;
   return make_noisy(parse_noise(settings.text("noise")), images.labels, dataset.classes(),
-                    pixel_features(images.pixels, static_cast<std::size_t>(images.count)),
-                    static_cast<std::uint64_t>(settings.integer("seed")), threads);
+                    sample_features(images.source), static_cast<std::uint64_t>(settings.integer("seed")), threads);
 }
 
 RunData load_run_data(const Settings& settings, int threads, Observer& observer) {
@@ -110,13 +118,13 @@ RunData load_run_data(const Settings& settings, int threads, Observer& observer)
   choose_labels(settings, threads, tell, data);
   choose_samples(settings, data);
   if (!settings.text("trusted").empty()) data.trusted = read_trusted(settings.text("trusted"), data.dataset, tell);
-  data.normalisation = measure_normalisation(data.dataset.train, threads);
+  data.normalisation = measure_normalisation(*data.dataset.train.source, threads);
   return data;
 }
 
 TrainingSet training_set(const RunData& data) {
   TrainingSet set;
-  set.images = &data.dataset.train;
+  set.source = data.dataset.train.source;
   set.positions = data.split.train;
   for (std::size_t slot = 0; slot < set.positions.size(); ++slot) {
     set.labels.push_back(data.observed[set.positions[slot]]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,13 @@ Dataset load_run_images(const Settings& settings, int threads, Observer& observe
 /// The labels of its training images, made wrong by the settings `noise` and `seed`.
 NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int threads);
 
+/// Samples as what noise that depends on them looks at: their bytes from 0 to 255 as they are, which is what the
+/// published generator of instance-dependent noise is fed.
+Features sample_features(std::shared_ptr<const SampleSource> source);
+
 RunData load_run_data(const Settings& settings, int threads, Observer& observer);
 
-/// What the method may see of it. `data` must outlive it.
+/// What the method may see of it.
 TrainingSet training_set(const RunData& data);
 
 /// `index,label[,clean][,path]`, a line per image: the run's own record of its labels, as --labels reads it.

@@ -25,6 +25,8 @@ std::string accuracy_chart(const std::vector<EpochMetrics>& rows, const RunSumma
   std::vector<Series> series;
   for (const auto& [name, values] : summary.predictors) {
     series.push_back(series_of(rows, "test, " + name, "test_" + name));
+    for (const auto& [test, predictors] : summary.more_tests)
+      series.push_back(series_of(rows, fmt::format("{}, {}", test, name), fmt::format("{}_{}", test, name)));
     series.push_back(series_of(rows, "noisy validation, " + name, "val_" + name));
   }
   std::erase_if(series, [](const Series& s) { return s.x.empty(); });
@@ -52,12 +54,13 @@ std::string losses_chart(const RunData& data, const FinalLosses& final) {
   return histogram_chart({"Losses of the training labels after the last epoch", "cross-entropy", "labels"}, histograms);
 }
 
-std::string confusion(const RunData& data, const std::vector<std::int32_t>& predicted) {
+std::string confusion(const RunData& data, const TestSet& test, const std::vector<std::int32_t>& predicted) {
   const auto classes = static_cast<std::size_t>(data.dataset.classes());
   std::vector<double> counts(classes * classes);
   for (std::size_t i = 0; i < predicted.size(); ++i)
-    ++counts[static_cast<std::size_t>(data.dataset.test.labels[i]) * classes + static_cast<std::size_t>(predicted[i])];
-  return confusion_chart({"Test images", "predicted", "true"}, data.dataset.class_names, counts);
+    ++counts[static_cast<std::size_t>(test.set.labels[i]) * classes + static_cast<std::size_t>(predicted[i])];
+  return confusion_chart({test.name == "test" ? "Test images" : "Images of " + test.name, "predicted", "true"},
+                         data.dataset.class_names, counts);
 }
 
 std::string train_outcome(const RunData& data, const FinalLosses& final) {
@@ -78,13 +81,13 @@ std::string train_outcome(const RunData& data, const FinalLosses& final) {
   return csv.text();
 }
 
-std::string test_outcome(const RunData& data, const std::map<std::string, std::vector<std::int32_t>>& predictions) {
+std::string test_outcome(const TestSet& test, const Predictions& predictions) {
   CsvWriter csv;
   std::vector<std::string> fields{"index", "label"};
   for (const auto& [name, predicted] : predictions) fields.push_back(name);
   csv.row(fields);
-  for (std::size_t i = 0; i < data.dataset.test.labels.size(); ++i) {
-    fields = {std::to_string(i), std::to_string(data.dataset.test.labels[i])};
+  for (std::size_t i = 0; i < test.set.labels.size(); ++i) {
+    fields = {std::to_string(i), std::to_string(test.set.labels[i])};
     for (const auto& [name, predicted] : predictions) fields.push_back(std::to_string(predicted[i]));
     csv.row(fields);
   }
@@ -116,16 +119,20 @@ void write_report(const std::filesystem::path& folder, const RunData& data, cons
     write_file(plots / "losses.svg", losses_chart(data, material.final_losses));
   std::filesystem::create_directories(folder / "outcome");
   write_file(folder / "outcome" / "train.csv", train_outcome(data, material.final_losses));
-  if (!material.test_predictions.empty()) {
-    write_file(plots / "confusion.svg", confusion(data, material.test_predictions.at(summary.primary)));
-    write_file(folder / "outcome" / "test.csv", test_outcome(data, material.test_predictions));
+  for (const TestSet& test : data.dataset.tests) {
+    const auto found = material.test_predictions.find(test.name);
+    if (found == material.test_predictions.end() || found->second.empty()) continue;
+    const std::string suffix = test.name.substr(std::string("test").size());
+    write_file(plots / fmt::format("confusion{}.svg", suffix),
+               confusion(data, test, found->second.at(summary.primary)));
+    write_file(folder / "outcome" / (test.name + ".csv"), test_outcome(test, found->second));
   }
   write_file(folder / "summary.json", summary_json(summary));
 }
 
 std::string event_tag(const std::string& metric, const std::string& primary) {
-  for (const std::string part : {"val", "test"}) {
-    if (!metric.starts_with(part + "_")) continue;
+  const std::string part = metric.substr(0, metric.find('_'));
+  if (part == "val" || part == "test" || part.starts_with("test-")) {
     const std::string predictor = metric.substr(part.size() + 1);
     return predictor == primary ? part + "/top1" : fmt::format("{}/top1_{}", part, predictor);
   }

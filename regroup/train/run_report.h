@@ -17,17 +17,19 @@ struct FinalLosses {
   std::vector<std::int32_t> predicted;
 };
 
+using Predictions = std::map<std::string, std::vector<std::int32_t>>;  ///< by predictor
+
 /// What the report of a run is made from, beside its metrics.
 struct RunMaterial {
   FinalLosses final_losses;
-  std::map<std::string, std::vector<std::int32_t>> test_predictions;  ///< by predictor
+  std::map<std::string, Predictions> test_predictions;  ///< by test set
 };
 
 /// The share of wrong labels that are predicted; not a number where no label is known to be wrong.
 double memorised_share(const RunData& data, const std::vector<std::int32_t>& predicted);
 
-/// summary.json, outcome/ (the final prediction for every training label and every test image) and plots/ of a finished
-/// run.
+/// summary.json, outcome/ (the final prediction for every training label and every image of every test set) and plots/
+/// of a finished run.
 void write_report(const std::filesystem::path& folder, const RunData& data, const RunMaterial& material,
                   const std::vector<EpochMetrics>& rows, const RunSummary& summary);
 

@@ -14,6 +14,7 @@
 #include "regroup/core/clock.h"
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
+#include "regroup/core/hash.h"
 #include "regroup/core/memory.h"
 #include "regroup/core/parallel.h"
 #include "regroup/methods/method.h"
@@ -40,15 +41,16 @@ double peak_memory_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// FNV-1a over what a run learns from: enough to notice that it changed.
+/// Of what a run learns from, and of the names of its test sets beside `test`, which are columns of its metrics: enough
+/// to notice that they changed.
 std::string fingerprint_of(const RunData& data) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  const auto mix = [&](const void* bytes, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) hash = (hash ^ static_cast<const std::uint8_t*>(bytes)[i]) * 0x100000001b3U;
+  const auto bytes_of = [](const auto& numbers) {
+    return std::span(reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size() * sizeof numbers[0]);
   };
-  mix(data.observed.data(), data.observed.size() * sizeof data.observed[0]);
-  mix(data.split.train.data(), data.split.train.size() * sizeof data.split.train[0]);
-  mix(data.dataset.train.pixels.data(), data.dataset.train.pixels.size());
+  std::uint64_t hash = hash_of(bytes_of(data.split.train), hash_of(bytes_of(data.observed)));
+  hash = data.dataset.train.source->digest(hash);
+  for (const TestSet& test : data.dataset.tests)
+    if (test.name != "test") hash = hash_of(bytes_of(test.name), hash);
   return fmt::format("{:016x}", hash);
 }
 
@@ -129,9 +131,9 @@ class Run {
     const double needed =
         itself + copies * bytes * batch * method_->batches_held() * method_->learners().front()->model().outputs;
     const double there = physical_memory();
-    const std::string sentence =
-        fmt::format("a step of {} images of {}x{} takes about {:.1f} GB of memory", settings_.integer("batch-size"),
-                    data_.dataset.train.width, data_.dataset.train.height, needed / 1e9);
+    const SampleShape shape = data_.dataset.train.source->shape();
+    const std::string sentence = fmt::format("a step of {} images of {}x{} takes about {:.1f} GB of memory",
+                                             settings_.integer("batch-size"), shape.width, shape.height, needed / 1e9);
     const auto advice = [&] {
       return fmt::format("{}, and there are {:.1f}; a smaller --batch-size or --image-size takes less", sentence,
                          there / 1e9);
@@ -150,13 +152,13 @@ class Run {
   bool mirrors() const { return settings_.flag("test-flip") && data_.dataset.mirrored_is_same; }
 
   NetworkCard card() const {
-    const ImageSet& images = data_.dataset.train;
+    const SampleShape shape = data_.dataset.train.source->shape();
     const auto width = static_cast<int>(settings_.integer("width"));
     return {settings_.text("model"),
             width > 0 ? width : network_named(settings_.text("model")).default_width,
-            images.channels,
-            images.height,
-            images.width,
+            shape.channels,
+            shape.height,
+            shape.width,
             data_.dataset.class_names,
             data_.normalisation.mean,
             data_.normalisation.deviation,
@@ -183,8 +185,8 @@ class Run {
     const RunProgress saved = load_checkpoint(options_.output / "last", *method_, state_);
     method_->restored();
     if (saved.fingerprint != progress_.fingerprint)
-      throw UserError(
-          fmt::format("{}: the images or labels are not those that this run began with", options_.output.string()));
+      throw UserError(fmt::format("{}: the images, labels or test sets are not those that this run began with",
+                                  options_.output.string()));
     if (saved.machine != progress_.machine)
       observer_.message(
           fmt::format("this run began with {} and continues with {}: the result may differ in the last bits",

@@ -225,6 +225,14 @@ for arguments in 'noise --data folder:pictures --noise none --out /dev/null' 'ru
   # shellcheck disable=SC2086
   ! regroup $arguments 2>&1 | grep -q "$escape" || fail "regroup $arguments prints an escape code"
 done
+# Each test set is measured, and printed under its name.
+mkdir -p squares/{train,test,test-other}/{a,b}
+for part in train/{a,b} test/{a,b} test-other/b; do for i in {1..8}; do cp pixel.png "squares/$part/$i.png"; done; done
+regroup train --data folder:squares --image-size 32 --width 4 --epochs 1 --batch-size 16 --output squares-run >printed 2>/dev/null
+grep -q '^on test-other$' printed || fail "train with two test sets: $(cat printed)"
+regroup eval squares-run >printed
+grep -q ' 50.00 % of 16 test images$' printed && grep -qE ' (0|100).00 % of 8 images of test-other$' printed ||
+  fail "eval of two test sets: $(cat printed)"
 mistake 'nowhere.run' runs $'nowhere\nrun'
 # Where there are no terminals, as in a bare container, this is not tried.
 if script -qc true /dev/null &>/dev/null; then

@@ -35,22 +35,22 @@ TEST(AugmentKernels, NormaliseFromTheEndOfTheirOwnRoom) {
     scale.push_back(0.01F + 0.001F * static_cast<float>(i % 3));
     offset.push_back(-1.5F + 0.25F * static_cast<float>(i % 4));
   }
-  const ImageSet bytes = random_images(1, 1, 1, 100);
+  const auto bytes = random_bytes(100);
   for (const auto& kernels : all_kernels())
     for (std::size_t count = 1; count <= 100; ++count) {
       std::vector<float> expected(count), values(count);
       std::vector<std::uint16_t> expected_halves(count), halves(count);
       for (std::size_t i = 0; i < count; ++i) {
-        expected[i] = static_cast<float>(bytes.pixels[i]) * scale[i % channel_period] + offset[i % channel_period];
+        expected[i] = static_cast<float>(bytes[i]) * scale[i % channel_period] + offset[i % channel_period];
         expected_halves[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(slow_bfloat(expected[i])) >> 16);
       }
       std::vector<std::uint8_t> room(4 * count + 1);
-      std::copy_n(bytes.pixels.begin(), count, room.begin() + static_cast<std::ptrdiff_t>(3 * count));
+      std::copy_n(bytes.begin(), count, room.begin() + static_cast<std::ptrdiff_t>(3 * count));
       kernels.to_float(room.data() + 3 * count, count, scale.data(), offset.data(),
                        reinterpret_cast<std::byte*>(room.data()));
       std::memcpy(values.data(), room.data(), 4 * count);
       EXPECT_EQ(values, expected);
-      std::copy_n(bytes.pixels.begin(), count, room.begin() + static_cast<std::ptrdiff_t>(count));
+      std::copy_n(bytes.begin(), count, room.begin() + static_cast<std::ptrdiff_t>(count));
       kernels.to_bfloat(room.data() + count, count, scale.data(), offset.data(),
                         reinterpret_cast<std::byte*>(room.data()));
       std::memcpy(halves.data(), room.data(), 2 * count);
@@ -81,15 +81,15 @@ TEST(AugmentKernels, RoundTiesToEven) {
 }
 
 TEST(AugmentKernels, MirrorPixelsOfAnySize) {
-  const ImageSet bytes = random_images(1, 4, 1, 50);
+  const auto bytes = random_bytes(200);
   for (const auto& kernels : all_kernels())
     for (int channels = 1; channels <= 4; ++channels)
       for (std::size_t pixels = 1; pixels <= 50; ++pixels) {
         const auto step = static_cast<std::size_t>(channels);
         std::vector<std::uint8_t> mirrored(pixels * step), expected(pixels * step);
         for (std::size_t i = 0; i < pixels; ++i)
-          for (std::size_t c = 0; c < step; ++c) expected[i * step + c] = bytes.pixels[(pixels - 1 - i) * step + c];
-        kernels.mirror(bytes.pixels.data(), pixels, channels, mirrored.data());
+          for (std::size_t c = 0; c < step; ++c) expected[i * step + c] = bytes[(pixels - 1 - i) * step + c];
+        kernels.mirror(bytes.data(), pixels, channels, mirrored.data());
         EXPECT_EQ(mirrored, expected);
       }
 }

@@ -32,10 +32,14 @@ Normalisation some_normalisation(int channels) {
 }
 
 /// Of floats: themselves; of bfloat16: the floats of the same value.
-std::vector<float> written(const Augmenter& augmenter, std::size_t values, PixelType type, std::uint32_t sample,
-                           std::uint32_t epoch, int view) {
+std::vector<float> written(const Augmenter& augmenter, Augmentation augmentation, PixelType type, std::uint32_t sample,
+                           std::uint32_t epoch, std::size_t view) {
+  const std::size_t values = augmenter.images().shape().bytes();
   std::vector<std::byte> bytes(values * bytes_of(type));
-  augmenter.write(sample, epoch, view, bytes.data());
+  const std::vector<Augmentation> views(view + 1, augmentation);
+  const std::vector<std::byte*> out(view + 1, bytes.data());  // the last one stays
+  std::vector<std::uint8_t> scratch;
+  augmenter.write(sample, epoch, views, out, scratch);
   std::vector<float> result(values);
   for (std::size_t i = 0; i < values; ++i) {
     if (type == PixelType::float32) {
@@ -50,12 +54,13 @@ std::vector<float> written(const Augmenter& augmenter, std::size_t values, Pixel
 }
 
 /// Pads the whole image, crops, mirrors and normalises in double.
-std::vector<double> slow_view(const ImageSet& images, std::uint32_t sample, const Normalisation& normalisation,
+std::vector<double> slow_view(const SampleSource& images, std::uint32_t sample, const Normalisation& normalisation,
                               Padding padding, int shift, int top, int left, bool mirrored) {
-  const int channels = images.channels, height = images.height, width = images.width;
-  const auto source = [&](int y, int x, int c) {
-    const auto place = static_cast<std::size_t>((y * width + x) * channels + c);
-    return static_cast<double>(images.pixels[sample * images.image_bytes() + place]);
+  const auto [channels, height, width] = images.shape();
+  std::vector<std::uint8_t> scratch;
+  const auto image = images.read(sample, scratch);
+  const auto source = [&, width = width, channels = channels](int y, int x, int c) {
+    return static_cast<double>(image[static_cast<std::size_t>((y * width + x) * channels + c)]);
   };
   const auto reflected = [](int i, int size) {
     i = std::abs(i);
@@ -101,7 +106,7 @@ bool is_near(const std::vector<float>& values, const std::vector<double>& expect
 }
 
 /// Which crop of the slow implementation the values are.
-std::optional<Found> find_crop(const std::vector<float>& values, const ImageSet& images, std::uint32_t sample,
+std::optional<Found> find_crop(const std::vector<float>& values, const SampleSource& images, std::uint32_t sample,
                                const Normalisation& normalisation, Padding padding, int shift, PixelType type) {
   for (int top = 0; top <= 2 * shift; ++top)
     for (int left = 0; left <= 2 * shift; ++left)
@@ -115,15 +120,15 @@ std::optional<Found> find_crop(const std::vector<float>& values, const ImageSet&
 TEST(Augmenter, EveryPixelIsThatOfASlowImplementation) {
   constexpr int shift = 2;
   for (int channels = 1; channels <= 4; ++channels) {
-    const ImageSet images = random_images(4, channels, 5, 11);
+    const auto images = random_images(4, {channels, 5, 11});
     const Normalisation normalisation = some_normalisation(channels);
     for (const auto padding : {Padding::zero, Padding::reflect})
       for (const auto flip : {Flip::none, Flip::random, Flip::alternate})
         for (const auto type : {PixelType::float32, PixelType::bfloat16}) {
-          const Augmenter augmenter(images, normalisation, {shift, padding, flip}, type, 7);
+          const Augmenter augmenter(images, normalisation, type, 7);
           for (std::uint32_t sample = 0; sample < 4; ++sample)
-            for (const int view : {0, 1, 2}) {
-              const auto values = written(augmenter, images.image_bytes(), type, sample, 3, view);
+            for (const std::size_t view : {0U, 1U, 2U}) {
+              const auto values = written(augmenter, {shift, padding, flip}, type, sample, 3, view);
               const auto found = find_crop(values, images, sample, normalisation, padding, shift, type);
               ASSERT_TRUE(found) << channels << " channels, sample " << sample << ", view " << view;
               EXPECT_FALSE(flip == Flip::none && found->mirrored);
@@ -134,47 +139,51 @@ TEST(Augmenter, EveryPixelIsThatOfASlowImplementation) {
 
 TEST(Augmenter, TheLargestShiftStillLeavesAPixel) {
   constexpr int shift = 2;
-  const ImageSet images = random_images(60, 3, 4, 3);
+  const auto images = random_images(60, {3, 4, 3});
   const Normalisation normalisation = some_normalisation(3);
   for (const auto padding : {Padding::zero, Padding::reflect}) {
-    const Augmenter augmenter(images, normalisation, {shift, padding, Flip::random}, PixelType::float32, 8);
+    const Augmenter augmenter(images, normalisation, PixelType::float32, 8);
     for (std::uint32_t sample = 0; sample < 60; ++sample) {
-      const auto values = written(augmenter, images.image_bytes(), PixelType::float32, sample, 0, 0);
+      const auto values = written(augmenter, {shift, padding, Flip::random}, PixelType::float32, sample, 0, 0);
       EXPECT_TRUE(find_crop(values, images, sample, normalisation, padding, shift, PixelType::float32)) << sample;
     }
   }
 }
 
 TEST(Augmenter, WithoutAugmentationPixelsAreNormalisedInPlace) {
-  const ImageSet images = random_images(3, 3, 9, 5);
+  const auto images = random_images(3, {3, 9, 5});
   const Normalisation normalisation = some_normalisation(3);
-  const Augmenter augmenter(images, normalisation, no_augmentation, PixelType::float32, 1);
+  const Augmenter augmenter(images, normalisation, PixelType::float32, 1);
   EXPECT_EQ(augmenter.output_bytes(), 3U * 9U * 5U * 4U);
   for (std::uint32_t sample = 0; sample < 3; ++sample) {
-    const auto values = written(augmenter, images.image_bytes(), PixelType::float32, sample, 5, 0);
+    const auto values = written(augmenter, no_augmentation, PixelType::float32, sample, 5, 0);
     EXPECT_TRUE(
         is_near(values, slow_view(images, sample, normalisation, Padding::zero, 0, 0, 0, false), PixelType::float32));
   }
 }
 
 TEST(Augmenter, BfloatIsTheRoundedFloat) {
-  const ImageSet images = random_images(20, 3, 6, 7);
+  const auto images = random_images(20, {3, 6, 7});
   const Augmentation augmentation{1, Padding::reflect, Flip::random};
-  const Augmenter floats(images, some_normalisation(3), augmentation, PixelType::float32, 5);
-  const Augmenter halves(images, some_normalisation(3), augmentation, PixelType::bfloat16, 5);
+  const Augmenter floats(images, some_normalisation(3), PixelType::float32, 5);
+  const Augmenter halves(images, some_normalisation(3), PixelType::bfloat16, 5);
   for (std::uint32_t sample = 0; sample < 20; ++sample) {
-    auto expected = written(floats, images.image_bytes(), PixelType::float32, sample, 2, 1);
+    auto expected = written(floats, augmentation, PixelType::float32, sample, 2, 1);
     std::transform(expected.begin(), expected.end(), expected.begin(), slow_bfloat);
-    EXPECT_EQ(written(halves, images.image_bytes(), PixelType::bfloat16, sample, 2, 1), expected);
+    EXPECT_EQ(written(halves, augmentation, PixelType::bfloat16, sample, 2, 1), expected);
   }
 }
 
 TEST(Augmenter, WritesNothingBehindTheImage) {
-  const ImageSet images = random_images(2, 3, 3, 5);
+  const auto images = random_images(2, {3, 3, 5});
   for (const auto type : {PixelType::float32, PixelType::bfloat16}) {
-    const Augmenter augmenter(images, some_normalisation(3), {2, Padding::reflect, Flip::random}, type, 5);
+    const Augmenter augmenter(images, some_normalisation(3), type, 5);
     std::vector<std::byte> out(augmenter.output_bytes() + 64, std::byte{0xa5});
-    for (std::uint32_t epoch = 0; epoch < 20; ++epoch) augmenter.write(1, epoch, 0, out.data());
+    const Augmentation augmentation{2, Padding::reflect, Flip::random};
+    std::byte* const first = out.data();
+    std::vector<std::uint8_t> scratch;
+    for (std::uint32_t epoch = 0; epoch < 20; ++epoch)
+      augmenter.write(1, epoch, std::span(&augmentation, 1), std::span(&first, 1), scratch);
     EXPECT_EQ(std::count(out.end() - 64, out.end(), std::byte{0xa5}), 64);
   }
 }
@@ -184,12 +193,13 @@ class Places {
  public:
   static constexpr int shift = 4;
 
-  Places(int count, Flip flip, std::uint64_t seed)
-      : images_(black_images(count, 1, 16, 16)),
-        augmenter_(fill(images_), {{0}, {1}}, {shift, Padding::zero, flip}, PixelType::float32, seed) {}
+  Places(std::size_t count, Flip flip, std::uint64_t seed)
+      : images_({1, 16, 16}, counting(count * 256)),
+        augmentation_{shift, Padding::zero, flip},
+        augmenter_(images_, {{0}, {1}}, PixelType::float32, seed) {}
 
-  Found of(std::uint32_t sample, std::uint32_t epoch, int view) const {
-    const auto values = written(augmenter_, 256, PixelType::float32, sample, epoch, view);
+  Found of(std::uint32_t sample, std::uint32_t epoch, std::size_t view) const {
+    const auto values = written(augmenter_, augmentation_, PixelType::float32, sample, epoch, view);
     const auto at = [&](std::size_t y, std::size_t x) {
       return static_cast<int>(std::lround(values[16 * y + x] * 255));
     };
@@ -198,12 +208,14 @@ class Places {
   }
 
  private:
-  static const ImageSet& fill(ImageSet& images) {
-    std::iota(images.pixels.begin(), images.pixels.end(), std::uint8_t{0});
-    return images;
+  static std::vector<std::uint8_t> counting(std::size_t count) {
+    std::vector<std::uint8_t> bytes(count);
+    std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+    return bytes;
   }
 
-  ImageSet images_;
+  ImagesInMemory images_;
+  Augmentation augmentation_;
   Augmenter augmenter_;
 };
 
@@ -264,11 +276,32 @@ TEST(Augmenter, TheKindOfFlipDoesNotChangeThePlaces) {
   }
 }
 
+TEST(Augmenter, AViewDoesNotDependOnTheAugmentationsOfTheOthers) {
+  const auto images = random_images(20, {3, 8, 8});
+  const Augmenter augmenter(images, some_normalisation(3), PixelType::bfloat16, 6);
+  const Augmentation weak{1, Padding::zero, Flip::none}, strong{5, Padding::reflect, Flip::random};
+  const std::vector<Augmentation> mixed{weak, strong, no_augmentation, weak};
+  std::vector<std::vector<std::byte>> views(mixed.size(), std::vector<std::byte>(augmenter.output_bytes()));
+  std::vector<std::byte*> out;
+  for (auto& view : views) out.push_back(view.data());
+  std::vector<std::uint8_t> scratch;
+  for (std::uint32_t sample = 0; sample < 20; ++sample) {
+    augmenter.write(sample, 2, mixed, out, scratch);
+    const auto together = views;
+    for (std::size_t v = 0; v < mixed.size(); ++v) {
+      const std::vector<Augmentation> alike(mixed.size(), mixed[v]);
+      augmenter.write(sample, 2, alike, out, scratch);
+      EXPECT_TRUE(views[v] == together[v]) << "sample " << sample << ", view " << v;
+    }
+  }
+}
+
 TEST(Augmenter, SaysWhatDoesNotSuit) {
-  const ImageSet images = random_images(1, 3, 32, 28);
+  const auto images = random_images(1, {3, 32, 28});
   const auto refusal = [&](const Normalisation& normalisation, int shift) {
     return user_error([&] {
-      const Augmenter augmenter(images, normalisation, {shift, Padding::zero, Flip::none}, PixelType::float32, 0);
+      const Augmenter augmenter(images, normalisation, PixelType::float32, 0);
+      augmenter.check({shift, Padding::zero, Flip::none});
     });
   };
   EXPECT_EQ(refusal(some_normalisation(3), 28), "a shift of 28 pixels does not suit images of 28x32; give 0 to 27");
@@ -282,20 +315,25 @@ TEST(Augmenter, SaysWhatDoesNotSuit) {
   EXPECT_EQ(refusal({{0, NAN, 0}, {1, 1, 1}}, 4),
             "channel 1 cannot be normalised by mean nan and deviation 1; give finite numbers, the deviation positive");
   EXPECT_EQ(user_error([] {
-              const ImageSet five = random_images(1, 5, 2, 2);
-              const Augmenter augmenter(five, some_normalisation(5), no_augmentation, PixelType::float32, 0);
+              const auto five = random_images(1, {5, 2, 2});
+              const Augmenter augmenter(five, some_normalisation(5), PixelType::float32, 0);
             }),
             "images have 5 channels; give images of 1 to 4");
 }
 
 TEST(Augmenter, RefusesWhatIsNotThere) {
-  ImageSet images = random_images(2, 1, 3, 3);
-  const Augmenter augmenter(images, some_normalisation(1), no_augmentation, PixelType::float32, 0);
+  const auto images = random_images(2, {1, 3, 3});
+  const Augmenter augmenter(images, some_normalisation(1), PixelType::float32, 0);
   std::vector<std::byte> out(augmenter.output_bytes());
-  EXPECT_THROW(augmenter.write(2, 0, 0, out.data()), std::out_of_range);
-  EXPECT_THROW(augmenter.write(0, 0, -1, out.data()), std::out_of_range);
-  images.pixels.pop_back();
-  EXPECT_THROW(Augmenter(images, some_normalisation(1), no_augmentation, PixelType::float32, 0), std::invalid_argument);
+  const auto write = [&](std::uint32_t sample, const std::vector<Augmentation>& views) {
+    const std::vector<std::byte*> places{out.data()};
+    std::vector<std::uint8_t> scratch;
+    augmenter.write(sample, 0, views, places, scratch);
+  };
+  write(1, {no_augmentation});
+  EXPECT_THROW(write(2, {no_augmentation}), std::out_of_range);
+  EXPECT_THROW(write(0, {no_augmentation, no_augmentation}), std::invalid_argument) << "a place for one view";
+  EXPECT_THROW(write(0, {{3, Padding::zero, Flip::none}}), UserError) << "nothing of the image would stay";
 }
 
 }  // namespace

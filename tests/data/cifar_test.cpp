@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "data/made_images.h"
 #include "support/data_testing.h"
 
 namespace regroup {
@@ -37,18 +38,19 @@ TEST(Cifar10, ReadsItsBatchesInOrderWithTheChannelsSideBySide) {
   EXPECT_EQ(dataset.classes(), 10);
   EXPECT_EQ(dataset.class_names[4], "deer");
   EXPECT_TRUE(dataset.mirrored_is_same);
-  EXPECT_EQ(dataset.train.count, 10);
-  EXPECT_EQ(dataset.train.channels, 3);
-  EXPECT_EQ(dataset.train.height, 32);
-  EXPECT_EQ(dataset.train.width, 32);
+  EXPECT_EQ(dataset.train.size(), 10U);
+  EXPECT_EQ(dataset.train.source->shape().channels, 3);
+  EXPECT_EQ(dataset.train.source->shape().height, 32);
+  EXPECT_EQ(dataset.train.source->shape().width, 32);
   EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{1, 0, 2, 0, 3, 0, 4, 0, 5, 0}));
-  ASSERT_EQ(dataset.train.pixels.size(), 10 * dataset.train.image_bytes());
-  EXPECT_EQ(dataset.test.labels, std::vector<std::int32_t>{9});
+  const auto pixels = pixels_of(*dataset.train.source);
+  ASSERT_EQ(pixels.size(), 10 * dataset.train.source->shape().bytes());
+  EXPECT_EQ(dataset.test().labels, std::vector<std::int32_t>{9});
   for (std::size_t p = 0; p < 1024; ++p) {
     const std::size_t at = 2 * 3072 + 3 * p;  // the first image of the second batch
-    ASSERT_EQ(dataset.train.pixels[at], (2 + p) % 256);
-    ASSERT_EQ(dataset.train.pixels[at + 1], p / 4);
-    ASSERT_EQ(dataset.train.pixels[at + 2], 255 - p % 256);
+    ASSERT_EQ(pixels[at], (2 + p) % 256);
+    ASSERT_EQ(pixels[at + 1], p / 4);
+    ASSERT_EQ(pixels[at + 2], 255 - p % 256);
   }
 }
 
@@ -56,7 +58,7 @@ TEST(Cifar10, TheFolderOfTheArchiveMayBeLeftInPlaceAndNamesMayBeMissing) {
   const TemporaryFolder folder;
   write_small_cifar10(folder, "cifar-10-batches-bin/");
   const auto dataset = load_dataset("cifar10", {.data_dir = folder.path()});
-  EXPECT_EQ(dataset.train.count, 10);
+  EXPECT_EQ(dataset.train.size(), 10U);
   EXPECT_EQ(dataset.class_names.back(), "9");
 }
 
@@ -67,8 +69,8 @@ TEST(Cifar100, TakesTheFineLabels) {
   const auto dataset = load_dataset("cifar100", {.data_dir = folder.path()});
   EXPECT_EQ(dataset.classes(), 100);
   EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{99, 0}));
-  EXPECT_EQ(dataset.test.labels, std::vector<std::int32_t>{42});
-  EXPECT_EQ(dataset.train.pixels[3072], 2);
+  EXPECT_EQ(dataset.test().labels, std::vector<std::int32_t>{42});
+  EXPECT_EQ(pixels_of(*dataset.train.source)[3072], 2);
 }
 
 TEST(Cifar10, AMissingFileIsNamedWithItsFolder) {

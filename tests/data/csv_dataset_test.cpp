@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "data/made_images.h"
 #include "image_testing.h"
 
 namespace regroup {
@@ -28,9 +29,9 @@ TEST(CsvDataset, LoadsTheFilesThatItLists) {
   EXPECT_EQ(dataset.train.paths, (Names{"images/one, two.png", "images/b.png"}));
   EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{1, 0}));
   EXPECT_EQ(dataset.train.clean, (std::vector<std::int32_t>{0, -1}));
-  EXPECT_EQ(dataset.train.pixels, Bytes(12, 1) + Bytes(12, 2));
-  EXPECT_EQ(dataset.test.labels, std::vector<std::int32_t>{0});
-  EXPECT_TRUE(dataset.test.clean.empty());
+  EXPECT_EQ(pixels_of(*dataset.train.source), Bytes(12, 1) + Bytes(12, 2));
+  EXPECT_EQ(dataset.test().labels, std::vector<std::int32_t>{0});
+  EXPECT_TRUE(dataset.test().clean.empty());
 }
 
 TEST(CsvDataset, WithoutTestImagesSomeAreSplitOff) {
@@ -43,9 +44,9 @@ TEST(CsvDataset, WithoutTestImagesSomeAreSplitOff) {
   }
   const auto dataset =
       load_dataset("csv:" + folder.write("list.csv", text).string(), {.image_size = 2, .test_split = 0.2});
-  EXPECT_EQ(dataset.train.count, 8);
-  EXPECT_EQ(dataset.test.count, 2);
-  EXPECT_NE(dataset.test.labels[0], dataset.test.labels[1]);
+  EXPECT_EQ(dataset.train.size(), 8U);
+  EXPECT_EQ(dataset.test().size(), 2U);
+  EXPECT_NE(dataset.test().labels[0], dataset.test().labels[1]);
 }
 
 TEST(CsvDataset, AMissingImageIsNamedByItsWholePath) {
@@ -72,12 +73,13 @@ TEST(CsvDataset, PartsHaveTheirUsualNames) {
   std::string text = "File,Label,Split,score\n";
   for (const char* part : {"train", "Training"}) text += std::string("x,a,") + part + ",\nx,b," + part + ",\n";
   for (const char* part : {"val", "VALID", "validation", "dev"}) text += std::string("y,a,") + part + ",\n";
-  for (const char* part : {"Test", "testing"}) text += std::string("z,b,") + part + ",\n";
+  for (const char* part : {"Test", "testing", "test-more"}) text += std::string("z,b,") + part + ",\n";
   std::vector<std::string> told;
   const auto manifest = parse_manifest(text, "f.csv", [&](const std::string& sentence) { told.push_back(sentence); });
   EXPECT_EQ(manifest.images.train.size(), 4U);
   EXPECT_EQ(manifest.images.validation.size(), 4U);
-  EXPECT_EQ(manifest.images.test.size(), 2U);
+  EXPECT_EQ(manifest.images.tests.at("test").size(), 2U);
+  EXPECT_EQ(manifest.images.tests.at("test-more").size(), 1U);
   EXPECT_EQ(manifest.images.validation[1].path, "y");
   EXPECT_EQ(told, Names{"f.csv: columns that are not used: score"});
 }
@@ -92,7 +94,7 @@ TEST(CsvDataset, SaysFileLineAndWhatIsWrong) {
   EXPECT_EQ(error_of("path,label\n,0\n"), "f.csv: line 2: the path is empty");
   EXPECT_EQ(error_of("path,label\na,\n"), "f.csv: line 2: the label is empty");
   EXPECT_EQ(error_of("path,label,split\na,0,train\nb,1,both\n"),
-            "f.csv: line 3: the split is 'both'; give train, val or test");
+            "f.csv: line 3: the split is 'both'; give train, val, test or test-NAME");
   EXPECT_EQ(error_of("path,label\na,0\nb,0\n"),
             "f.csv: the training images have 1 different labels; give at least two");
   EXPECT_EQ(error_of("path,label,split\na,x,train\nb,y,train\nc,z,test\n"),

@@ -39,8 +39,8 @@ TEST(Folder, TrainAndTestHaveAFolderAClass) {
   EXPECT_EQ(dataset.train.paths,
             (Names{"train/Zebra/1.jpg", "train/ant/x.Png", "train/cat/a.JPEG", "train/cat/b.png"}));
   EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{0, 1, 2, 2}));
-  EXPECT_EQ(dataset.test.paths, (Names{"test/ant/2.png", "test/cat/1.png"}));
-  EXPECT_EQ(dataset.test.labels, (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(dataset.test().paths, (Names{"test/ant/2.png", "test/cat/1.png"}));
+  EXPECT_EQ(dataset.test().labels, (std::vector<std::int32_t>{1, 2}));
   EXPECT_TRUE(dataset.train.clean.empty());
   EXPECT_TRUE(dataset.mirrored_is_same);
 }
@@ -55,11 +55,42 @@ TEST(Folder, TheValidationPartComesBehindTheTrainingImages) {
     EXPECT_EQ(dataset.train.paths, (Names{"Training/a/1.png", "Training/b/1.png", name + "/b/2.png"}));
     EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{0, 1, 1}));
     EXPECT_EQ(dataset.validation_count, 1);
-    EXPECT_EQ(dataset.test.paths, Names{"Testing/a/3.png"});
+    EXPECT_EQ(dataset.test().paths, Names{"Testing/a/3.png"});
     EXPECT_EQ(told, (Names{folder.path().string() + ": 2 classes; Training/ 2 images, " + name + "/ 1, Testing/ 1",
                            "4 images of 2x2 need 1 MB of memory",
                            "classes with fewer than 10 training images: a (1), b (1)"}));
   }
+}
+
+TEST(Folder, FurtherTestSetsHaveNames) {
+  const TemporaryFolder folder;
+  for (const char* name : {"train/a/1.png", "train/b/2.png", "test-other.2/b/3.png", "test/a/4.png", "Test-New/a/5.png",
+                           "Test-New/b/6.png"})
+    add_image(folder, name);
+  Names told;
+  const auto dataset = load(folder, {.tell = [&](const auto& sentence) { told.push_back(sentence); }});
+  ASSERT_EQ(dataset.tests.size(), 3U);
+  EXPECT_EQ(dataset.tests[0].name, "test");
+  EXPECT_EQ(dataset.tests[0].set.paths, Names{"test/a/4.png"});
+  EXPECT_EQ(dataset.tests[1].name, "test-New");
+  EXPECT_EQ(dataset.tests[1].set.labels, (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(dataset.tests[2].name, "test-other.2");
+  EXPECT_EQ(dataset.tests[2].set.source->size(), 1U);
+  EXPECT_EQ(dataset.tests[2].set.source->shape(), dataset.train.source->shape());
+  EXPECT_EQ(told[0], folder.path().string() + ": 2 classes; train/ 2 images, test/ 1, Test-New/ 2, test-other.2/ 1");
+}
+
+TEST(Folder, NamesOfTestSetsCanBeNamesOfFilesAndColumns) {
+  for (const std::string& name : Names{"test-", "test-a_b", "Test-a,b", "test-" + std::string(60, 'x')}) {
+    const TemporaryFolder folder;
+    for (const std::string& file : Names{"train/a/1.png", "train/b/2.png", name + "/a/3.png"}) add_image(folder, file);
+    EXPECT_EQ(error_of(folder), (folder.path() / name).string() +
+                                    ": the name of a test set is test- and letters, digits, dots and dashes, at most "
+                                    "64 in all; rename it");
+  }
+  const TemporaryFolder classes;
+  for (const char* file : {"test-a_b/1.png", "test-a_b/2.png", "b/2.png"}) add_image(classes, file);
+  EXPECT_EQ(load(classes).class_names, (Names{"b", "test-a_b"})) << "a class may be called so";
 }
 
 TEST(Folder, WithoutATestPartOneIsSplitOffEvenIfThereIsAValidationPart) {
@@ -69,16 +100,17 @@ TEST(Folder, WithoutATestPartOneIsSplitOffEvenIfThereIsAValidationPart) {
   Names told;
   const auto dataset =
       load(folder, {.test_split = 0.1, .tell = [&](const auto& sentence) { told.push_back(sentence); }});
-  EXPECT_EQ(dataset.train.count, 37);
+  EXPECT_EQ(dataset.train.size(), 37U);
   EXPECT_EQ(dataset.validation_count, 1);
   EXPECT_EQ(dataset.train.paths.back(), "val/a/1.png");
-  EXPECT_EQ(dataset.test.count, 4);
+  EXPECT_EQ(dataset.test().size(), 4U);
   EXPECT_EQ(told, (Names{folder.path().string() + ": 2 classes; train/ 40 images, val/ 1",
                          "no test part: 10 % of each class (4 images) become the test images (--test-split)",
                          "41 images of 2x2 need 1 MB of memory"}));
   told.clear();
-  EXPECT_EQ(load(folder, {.test_split = 0, .tell = [&](const auto& sentence) { told.push_back(sentence); }}).test.count,
-            0);
+  EXPECT_EQ(
+      load(folder, {.test_split = 0, .tell = [&](const auto& sentence) { told.push_back(sentence); }}).test().size(),
+      0U);
   EXPECT_EQ(told[1], "no test part, and no images become one (--test-split)");
 }
 
@@ -95,15 +127,15 @@ TEST(Folder, WithoutATestPartAShareOfEachClassBecomesOne) {
     const TemporaryFolder folder;
     for (int i = 0; i < 20; ++i) add_image(folder, part + (i < 10 ? "a/" : "b/") + std::to_string(i) + ".png");
     const auto dataset = load(folder, {.test_split = 0.3, .seed = 1});
-    EXPECT_EQ(dataset.train.count, 14);
-    EXPECT_EQ(dataset.test.labels, (std::vector<std::int32_t>{0, 0, 0, 1, 1, 1}));
+    EXPECT_EQ(dataset.train.size(), 14U);
+    EXPECT_EQ(dataset.test().labels, (std::vector<std::int32_t>{0, 0, 0, 1, 1, 1}));
     Names all = dataset.train.paths;
-    all.insert(all.end(), dataset.test.paths.begin(), dataset.test.paths.end());
+    all.insert(all.end(), dataset.test().paths.begin(), dataset.test().paths.end());
     std::sort(all.begin(), all.end());
     EXPECT_EQ(std::unique(all.begin(), all.end()) - all.begin(), 20);
-    EXPECT_EQ(load(folder, {.test_split = 0.3, .seed = 1}).test.paths, dataset.test.paths);
-    EXPECT_NE(load(folder, {.test_split = 0.3, .seed = 2}).test.paths, dataset.test.paths);
-    EXPECT_EQ(load(folder, {.test_split = 0}).test.count, 0);
+    EXPECT_EQ(load(folder, {.test_split = 0.3, .seed = 1}).test().paths, dataset.test().paths);
+    EXPECT_NE(load(folder, {.test_split = 0.3, .seed = 2}).test().paths, dataset.test().paths);
+    EXPECT_EQ(load(folder, {.test_split = 0}).test().size(), 0U);
   }
 }
 

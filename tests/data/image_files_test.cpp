@@ -1,10 +1,12 @@
 #include "regroup/data/image_files.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "data/made_images.h"
 #include "image_testing.h"
 
 namespace regroup {
@@ -26,8 +28,8 @@ class ImageFiles : public testing::Test {
  protected:
   ImageFiles() {
     for (int i = 0; i < 6; ++i) add(list.train, i, {30, 30});
-    add(list.test, 6, {30, 30});
-    add(list.test, 7, {60, 90});
+    add(list.tests["test"], 6, {30, 30});
+    add(list.tests["test"], 7, {60, 90});
   }
 
   void add(std::vector<ListedImage>& images, int i, ImageSize size) const {
@@ -38,9 +40,9 @@ class ImageFiles : public testing::Test {
   }
 
   /// The first value of each image.
-  static Bytes values(const ImageSet& set) {
-    Bytes values;
-    for (int i = 0; i < set.count; ++i) values.push_back(set.pixels[static_cast<std::size_t>(i) * set.image_bytes()]);
+  static Bytes values(const LabelledSet& set) {
+    Bytes values, scratch;
+    for (std::uint32_t i = 0; i < set.source->size(); ++i) values.push_back(set.source->read(i, scratch)[0]);
     return values;
   }
 
@@ -57,25 +59,25 @@ class ImageFiles : public testing::Test {
 TEST_F(ImageFiles, BecomeRgbOfOneSizeInTheirOrderOnAnyNumberOfThreads) {
   for (const int threads : {1, 3}) {
     const auto dataset = load({.threads = threads});
-    EXPECT_EQ(dataset.train.count, 6);
-    EXPECT_EQ(dataset.train.channels, 3);
-    EXPECT_EQ(dataset.train.height, 30);
-    EXPECT_EQ(dataset.train.width, 30);
+    EXPECT_EQ(dataset.train.size(), 6U);
+    EXPECT_EQ(dataset.train.source->shape().channels, 3);
+    EXPECT_EQ(dataset.train.source->shape().height, 30);
+    EXPECT_EQ(dataset.train.source->shape().width, 30);
     EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{0, 1, 0, 1, 0, 1}));
     EXPECT_EQ(dataset.train.clean, (std::vector<std::int32_t>{-1, -1, -1, 1, -1, -1}));
     EXPECT_EQ(dataset.train.paths[5], "5.png");
     EXPECT_EQ(values(dataset.train), (Bytes{0, 10, 20, 30, 40, 50}));
-    EXPECT_EQ(dataset.test.count, 2);
-    EXPECT_TRUE(dataset.test.clean.empty());
-    EXPECT_EQ(dataset.test.pixels, Bytes(2700, 60) + Bytes(2700, 70));
+    EXPECT_EQ(dataset.test().size(), 2U);
+    EXPECT_TRUE(dataset.test().clean.empty());
+    EXPECT_EQ(pixels_of(*dataset.test().source), Bytes(2700, 60) + Bytes(2700, 70));
   }
 }
 
 TEST_F(ImageFiles, TheSizeCanBeAskedFor) {
   const auto dataset = load({.image_size = 8});
-  EXPECT_EQ(dataset.train.height, 8);
-  EXPECT_EQ(dataset.test.width, 8);
-  EXPECT_EQ(dataset.test.pixels, Bytes(192, 60) + Bytes(192, 70));
+  EXPECT_EQ(dataset.train.source->shape().height, 8);
+  EXPECT_EQ(dataset.test().source->shape().width, 8);
+  EXPECT_EQ(pixels_of(*dataset.test().source), Bytes(192, 60) + Bytes(192, 70));
   EXPECT_EQ(user_error([&] { load({.image_size = -1}); }),
             "the image size is -1; give one from 1 to 4096, or 0 for that of the images");
   EXPECT_EQ(user_error([&] { load({.image_size = 5000}); }),
@@ -99,8 +101,8 @@ TEST_F(ImageFiles, TheSizeAndTheMemoryAreToldBeforeTheImagesAreDecoded) {
             "images become 29x29: the most common size of the files is 30x30, and the network is made for at "
             "most 29 (--image-size changes it)");
   options.max_size = 224;
-  list.test.clear();
-  for (int i = 8; i < 20; ++i) add(list.test, i, {12, 300 - 100});
+  list.tests["test"].clear();
+  for (int i = 8; i < 20; ++i) add(list.tests["test"], i, {12, 300 - 100});
   EXPECT_EQ(first(),
             "images become 28x28: the most common size of the files is 200x12, and networks need 28 "
             "(--image-size changes it)");
@@ -142,8 +144,8 @@ TEST_F(ImageFiles, BadImagesAreSkippedIfAskedForAndToldInOrder) {
     EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{0, 0, 0, 1}));
     EXPECT_EQ(dataset.train.paths, (std::vector<std::string>{"0.png", "2.png", "4.png", "5.png"}));
     EXPECT_EQ(dataset.train.clean.size(), 4U);
-    EXPECT_EQ(dataset.train.pixels.size(), 4 * dataset.train.image_bytes());
-    EXPECT_EQ(dataset.test.paths, std::vector<std::string>{"7.png"});
+    EXPECT_EQ(pixels_of(*dataset.train.source).size(), 4 * dataset.train.source->shape().bytes());
+    EXPECT_EQ(dataset.test().paths, std::vector<std::string>{"7.png"});
     ASSERT_EQ(sentences.size(), 3U);
     EXPECT_TRUE(sentences[0].starts_with((folder.path() / "1.png").string() + ": neither"));
     EXPECT_TRUE(sentences[1].starts_with((folder.path() / "6.png").string() + ": cannot be opened"));
@@ -178,12 +180,17 @@ TEST_F(ImageFiles, ProgressGrowsToTheTotalOnThreads) {
   EXPECT_EQ(steps.back(), 100U);
 }
 
+TEST_F(ImageFiles, AHundredTestSetsAreEnough) {
+  for (int i = 0; i < 100; ++i) list.tests[fmt::format("test-{}", i)];
+  EXPECT_EQ(user_error([&] { load({}); }), folder.path().string() + ": 101 test sets; give at most 100");
+}
+
 TEST_F(ImageFiles, APartOfEachClassIsSplitOff) {
-  list.test.clear();
+  list.tests["test"].clear();
   split_off_test(list, 2, {.test_split = 0.34});
   EXPECT_EQ(list.train.size(), 4U);
-  ASSERT_EQ(list.test.size(), 2U);
-  EXPECT_NE(list.test[0].label, list.test[1].label);
+  ASSERT_EQ(list.tests["test"].size(), 2U);
+  EXPECT_NE(list.tests["test"][0].label, list.tests["test"][1].label);
   EXPECT_EQ(user_error([&] { split_off_test(list, 2, {.test_split = 1}); }),
             "the share of the test split is 1; give one from 0 to below 1");
 }

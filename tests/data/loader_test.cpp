@@ -10,42 +10,35 @@
 #include <stdexcept>
 #include <vector>
 
-#include "regroup/core/random.h"
+#include "data/made_images.h"
 #include "support/statistics.h"
 #include "support/user_error.h"
 
 namespace regroup {
 namespace {
 
-ImageSet random_images(int count) {
-  ImageSet images;
-  images.count = count;
-  images.channels = 3;
-  images.height = 4;
-  images.width = 5;
-  images.pixels.resize(static_cast<std::size_t>(count) * images.image_bytes());
-  Stream stream(1, Purpose::synthetic);
-  for (auto& pixel : images.pixels) pixel = static_cast<std::uint8_t>(stream.below(256));
-  return images;
-}
+const Augmentation augmentation{2, Padding::reflect, Flip::random}, strong{3, Padding::zero, Flip::alternate};
 
-const Augmentation augmentation{2, Padding::reflect, Flip::random};
-
-/// Images and what writes them.
+/// Images, what writes them, and their slots, which are in another order.
 struct Source {
-  explicit Source(int count, std::uint64_t seed = 3)
-      : images(random_images(count)),
-        augmenter(images, {{0.5F, 0.4F, 0.3F}, {0.2F, 0.2F, 0.2F}}, augmentation, PixelType::bfloat16, seed) {}
+  explicit Source(std::size_t count, std::uint64_t seed = 3)
+      : images(random_images(count, {3, 4, 5})),
+        augmenter(images, {{0.5F, 0.4F, 0.3F}, {0.2F, 0.2F, 0.2F}}, PixelType::bfloat16, seed),
+        positions(count) {
+    std::iota(positions.rbegin(), positions.rend(), 0U);
+  }
 
-  ImageSet images;
+  ImagesInMemory images;
   Augmenter augmenter;
+  std::vector<std::uint32_t> positions;
 };
 
 BatchPlan plan_of(std::uint32_t count, int batch_size) {
   BatchPlan plan;
-  plan.samples.resize(count);
-  std::iota(plan.samples.begin(), plan.samples.end(), 0U);
+  plan.slots.resize(count);
+  std::iota(plan.slots.begin(), plan.slots.end(), 0U);
   plan.batch_size = batch_size;
+  plan.views = {augmentation};
   plan.seed = 17;
   return plan;
 }
@@ -58,20 +51,20 @@ std::vector<Batch> all_of(Loader& loader) {
 
 std::vector<Batch> load(const Source& source, const BatchPlan& plan, std::size_t first, std::size_t end,
                         int workers = 1, int ahead = 3) {
-  Loader loader(source.augmenter, plan, first, end, workers, ahead);
+  Loader loader(source.augmenter, source.positions, plan, first, end, workers, ahead);
   return all_of(loader);
 }
 
-std::vector<std::uint32_t> samples_of(const std::vector<Batch>& batches) {
+std::vector<std::uint32_t> slots_of(const std::vector<Batch>& batches) {
   std::vector<std::uint32_t> samples;
-  for (const auto& batch : batches) samples.insert(samples.end(), batch.samples.begin(), batch.samples.end());
+  for (const auto& batch : batches) samples.insert(samples.end(), batch.slots.begin(), batch.slots.end());
   return samples;
 }
 
 void expect_same(const std::vector<Batch>& some, const std::vector<Batch>& others) {
   ASSERT_EQ(some.size(), others.size());
   for (std::size_t i = 0; i < some.size(); ++i) {
-    EXPECT_EQ(some[i].samples, others[i].samples) << "batch " << i;
+    EXPECT_EQ(some[i].slots, others[i].slots) << "batch " << i;
     EXPECT_TRUE(some[i].views == others[i].views) << "batch " << i;
   }
 }
@@ -84,26 +77,42 @@ std::vector<std::uint32_t> sorted(std::vector<std::uint32_t> samples) {
 TEST(LoaderThreads, ImagesAreThoseOfTheAugmenter) {
   const Source source(50);
   BatchPlan plan = plan_of(50, 20);
-  plan.views = 2;
+  plan.views = {augmentation, strong};
   plan.epoch = 4;
-  std::vector<std::byte> expected(source.augmenter.output_bytes());
+  const std::size_t bytes = source.augmenter.output_bytes();
+  std::vector<std::vector<std::byte>> expected(2, std::vector<std::byte>(bytes));
+  const std::vector<std::byte*> out{expected[0].data(), expected[1].data()};
+  std::vector<std::uint8_t> scratch;
   for (const auto& batch : load(source, plan, 0, 2)) {
     ASSERT_EQ(batch.views.size(), 2U);
-    for (std::size_t view = 0; view < 2; ++view) {
-      ASSERT_EQ(batch.views[view].size(), 20 * expected.size());
-      for (std::size_t i = 0; i < 20; ++i) {
-        source.augmenter.write(batch.samples[i], 4, static_cast<int>(view), expected.data());
-        const auto begin = batch.views[view].begin() + static_cast<std::ptrdiff_t>(i * expected.size());
-        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), begin)) << "view " << view << ", image " << i;
+    for (std::size_t i = 0; i < 20; ++i) {
+      source.augmenter.write(source.positions[batch.slots[i]], 4, plan.views, out, scratch);
+      for (std::size_t view = 0; view < 2; ++view) {
+        ASSERT_EQ(batch.views[view].size(), 20 * bytes);
+        const auto begin = batch.views[view].begin() + static_cast<std::ptrdiff_t>(i * bytes);
+        EXPECT_TRUE(std::equal(expected[view].begin(), expected[view].end(), begin)) << view << ", image " << i;
       }
     }
   }
 }
 
+TEST(LoaderThreads, WhatIsRandomAboutAnImageIsItsOwnAndNotItsSlots) {
+  const Source source(50);
+  BatchPlan plan = plan_of(3, 3);
+  plan.shuffle = false;
+  const std::vector<std::uint32_t> few{7, 8, 9}, turned{9, 8, 7};
+  Loader one(source.augmenter, few, plan, 0, 1), other(source.augmenter, turned, plan, 0, 1);
+  const auto& some = one.next()->views[0];
+  const auto& same = other.next()->views[0];
+  const auto bytes = static_cast<std::ptrdiff_t>(source.augmenter.output_bytes());
+  for (std::ptrdiff_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(std::equal(some.begin() + i * bytes, some.begin() + (i + 1) * bytes, same.begin() + (2 - i) * bytes));
+}
+
 TEST(LoaderThreads, BatchesDoNotDependOnTheNumberOfWorkers) {
   const Source source(100);
   BatchPlan plan = plan_of(100, 19);
-  plan.views = 2;
+  plan.views = {augmentation, strong};
   for (const bool shuffle : {true, false}) {
     plan.shuffle = shuffle;
     const std::size_t end = shuffle ? 23 : plan.batches();
@@ -128,12 +137,12 @@ TEST(LoaderThreads, StartingInTheMiddleGivesTheSameBatches) {
 TEST(LoaderThreads, EverySampleHasItsTurnOnceUntilTheNextOrder) {
   const Source source(24);
   BatchPlan plan = plan_of(24, 6);
-  plan.samples = {23, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  plan.slots = {23, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   EXPECT_EQ(plan.batches(), 2U);
-  const auto first = samples_of(load(source, plan, 0, 2));
-  const auto second = samples_of(load(source, plan, 2, 4));
-  EXPECT_EQ(sorted(first), sorted(plan.samples));
-  EXPECT_EQ(sorted(second), sorted(plan.samples));
+  const auto first = slots_of(load(source, plan, 0, 2));
+  const auto second = slots_of(load(source, plan, 2, 4));
+  EXPECT_EQ(sorted(first), sorted(plan.slots));
+  EXPECT_EQ(sorted(second), sorted(plan.slots));
   EXPECT_NE(first, second);
 }
 
@@ -143,7 +152,7 @@ TEST(LoaderThreads, ShuffledBatchesAreWholeAndLeaveOutAChangingRest) {
   EXPECT_EQ(plan.batches(), 4U);
   std::set<std::uint32_t> seen;
   for (std::size_t order = 0; order < 10; ++order) {
-    const auto samples = samples_of(load(source, plan, 4 * order, 4 * order + 4));
+    const auto samples = slots_of(load(source, plan, 4 * order, 4 * order + 4));
     EXPECT_EQ(samples.size(), 20U);
     EXPECT_EQ(std::set(samples.begin(), samples.end()).size(), 20U);
     seen.insert(samples.begin(), samples.end());
@@ -154,16 +163,16 @@ TEST(LoaderThreads, ShuffledBatchesAreWholeAndLeaveOutAChangingRest) {
 TEST(LoaderThreads, SeedEpochAndStreamGiveOtherOrders) {
   const Source source(30);
   BatchPlan plan = plan_of(30, 30);
-  std::set<std::vector<std::uint32_t>> orders = {samples_of(load(source, plan, 0, 1)),
-                                                 samples_of(load(source, plan, 1, 2))};
+  std::set<std::vector<std::uint32_t>> orders = {slots_of(load(source, plan, 0, 1)),
+                                                 slots_of(load(source, plan, 1, 2))};
   plan.stream = 1;
-  orders.insert(samples_of(load(source, plan, 0, 1)));
+  orders.insert(slots_of(load(source, plan, 0, 1)));
   plan.stream = 0;
   plan.epoch = 1;
-  orders.insert(samples_of(load(source, plan, 0, 1)));
+  orders.insert(slots_of(load(source, plan, 0, 1)));
   plan.epoch = 0;
   plan.seed = 18;
-  orders.insert(samples_of(load(source, plan, 0, 1)));
+  orders.insert(slots_of(load(source, plan, 0, 1)));
   EXPECT_EQ(orders.size(), 5U);
 }
 
@@ -171,7 +180,7 @@ TEST(LoaderThreads, SeedEpochAndStreamGiveOtherOrders) {
 TEST(LoaderThreads, EveryOrderIsEquallyLikely) {
   const Source source(4);
   std::map<std::vector<std::uint32_t>, int> seen;
-  for (const auto& batch : load(source, plan_of(4, 4), 0, 2400)) ++seen[batch.samples];
+  for (const auto& batch : load(source, plan_of(4, 4), 0, 2400)) ++seen[batch.slots];
   std::vector<int> counts;
   counts.reserve(24);
   for (const auto& [order, count] : seen) counts.push_back(count);
@@ -183,13 +192,13 @@ TEST(LoaderThreads, EveryOrderIsEquallyLikely) {
 TEST(LoaderThreads, WithoutShufflingSamplesComeOnceInTheirOrder) {
   const Source source(10);
   BatchPlan plan = plan_of(10, 4);
-  plan.samples = {9, 3, 4, 0, 7};
+  plan.slots = {9, 3, 4, 0, 7};
   plan.shuffle = false;
   EXPECT_EQ(plan.batches(), 2U);
   const auto batches = load(source, plan, 0, 2);
-  EXPECT_EQ(samples_of(batches), plan.samples);
+  EXPECT_EQ(slots_of(batches), plan.slots);
   ASSERT_EQ(batches.size(), 2U);
-  EXPECT_EQ(batches[1].samples.size(), 1U);
+  EXPECT_EQ(batches[1].slots.size(), 1U);
   EXPECT_EQ(batches[1].views.at(0).size(), source.augmenter.output_bytes());
   EXPECT_THROW(load(source, plan, 0, 3), std::invalid_argument);
 }
@@ -199,10 +208,10 @@ TEST(LoaderThreads, ASetSmallerThanABatchFillsItOrderByOrder) {
   const BatchPlan plan = plan_of(3, 8);
   EXPECT_EQ(plan.batches(), 1U);
   const auto batches = load(source, plan, 0, 3, 2);
-  for (const auto& batch : batches) EXPECT_EQ(batch.samples.size(), 8U);
-  const auto samples = samples_of(batches);
+  for (const auto& batch : batches) EXPECT_EQ(batch.slots.size(), 8U);
+  const auto samples = slots_of(batches);
   for (auto order = samples.begin(); order != samples.end(); order += 3)
-    EXPECT_EQ(sorted({order, order + 3}), plan.samples);
+    EXPECT_EQ(sorted({order, order + 3}), plan.slots);
 }
 
 TEST(LoaderThreads, AWholeNumberOfBatchesIsOneOrder) {
@@ -216,7 +225,7 @@ TEST(LoaderThreads, StopInTheMiddle) {
   BatchPlan plan = plan_of(100, 32);
   for (const int workers : {1, 2, 5})
     for (const int taken : {0, 1, 5}) {
-      Loader loader(source.augmenter, plan, 0, 10'000'000, workers, 2);
+      Loader loader(source.augmenter, source.positions, plan, 0, 10'000'000, workers, 2);
       for (int i = 0; i < taken; ++i) ASSERT_NE(loader.next(), nullptr);
     }
 }
@@ -226,11 +235,11 @@ TEST(LoaderThreads, AMistakeComesOutInThePlaceOfItsBatch) {
   BatchPlan plan = plan_of(60, 10);  // 30 .. 59 do not exist
   plan.shuffle = false;
   for (const int workers : {1, 2, 5}) {
-    Loader loader(source.augmenter, plan, 0, 6, workers);
+    Loader loader(source.augmenter, source.positions, plan, 0, 6, workers);
     for (std::uint32_t batch = 0; batch < 3; ++batch) {
       const Batch* const next = loader.next();
       ASSERT_NE(next, nullptr);
-      EXPECT_EQ(next->samples.front(), 10 * batch);
+      EXPECT_EQ(next->slots.front(), 10 * batch);
     }
     EXPECT_THROW(loader.next(), std::out_of_range);
     EXPECT_THROW(loader.next(), std::out_of_range);
@@ -239,17 +248,17 @@ TEST(LoaderThreads, AMistakeComesOutInThePlaceOfItsBatch) {
 
 TEST(LoaderThreads, AMistakeDoesNotOvertakeTheBatchesBeforeIt) {
   const Source source(1);
-  BatchPlan plan = plan_of(2, 1);  // image 1 does not exist
+  BatchPlan plan = plan_of(2, 1);  // slot 1 does not exist
   plan.shuffle = false;
-  plan.views = 2000;  // so that the second batch has failed long before the first one is ready
-  Loader loader(source.augmenter, plan, 0, 2, 2);
+  plan.views.assign(2000, augmentation);  // so that the second batch has failed long before the first one is ready
+  Loader loader(source.augmenter, source.positions, plan, 0, 2, 2);
   EXPECT_NE(loader.next(), nullptr);
   EXPECT_THROW(loader.next(), std::out_of_range);
 }
 
 TEST(LoaderThreads, MemoryIsUsedAgain) {
   const Source source(100);
-  Loader loader(source.augmenter, plan_of(100, 10), 0, 60, 2, 2);
+  Loader loader(source.augmenter, source.positions, plan_of(100, 10), 0, 60, 2, 2);
   std::set<const std::byte*> places;
   while (const Batch* batch = loader.next()) places.insert(batch->views.at(0).data());
   EXPECT_EQ(places.size(), 3U);
@@ -257,7 +266,7 @@ TEST(LoaderThreads, MemoryIsUsedAgain) {
 
 TEST(LoaderThreads, AfterTheLastBatchThereIsNone) {
   const Source source(10);
-  Loader loader(source.augmenter, plan_of(10, 5), 1, 2);
+  Loader loader(source.augmenter, source.positions, plan_of(10, 5), 1, 2);
   EXPECT_NE(loader.next(), nullptr);
   EXPECT_EQ(loader.next(), nullptr);
   EXPECT_EQ(loader.next(), nullptr);
@@ -265,11 +274,11 @@ TEST(LoaderThreads, AfterTheLastBatchThereIsNone) {
 
 TEST(LoaderThreads, WaitingIsCountedInSeconds) {
   const Source source(100);
-  Loader none(source.augmenter, plan_of(100, 10), 3, 3);
+  Loader none(source.augmenter, source.positions, plan_of(100, 10), 3, 3);
   EXPECT_EQ(none.next(), nullptr);
   EXPECT_EQ(none.waited(), 0);
   // Taking is nothing beside preparing, so that some of so many batches are not ready.
-  Loader loader(source.augmenter, plan_of(100, 100), 0, 300);
+  Loader loader(source.augmenter, source.positions, plan_of(100, 100), 0, 300);
   const auto start = std::chrono::steady_clock::now();
   while (loader.next()) {
   }
@@ -290,7 +299,7 @@ TEST(LoaderThreads, PlansThatCannotBeAreRefused) {
   plan = plan_of(10, 0);
   EXPECT_THROW(load(source, plan, 0, 1), std::invalid_argument);
   plan = plan_of(10, 5);
-  plan.views = 0;
+  plan.views.clear();
   EXPECT_THROW(load(source, plan, 0, 1), std::invalid_argument);
 }
 

@@ -3,27 +3,32 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "regroup/core/random.h"
-#include "regroup/data/dataset.h"
+#include "regroup/data/sample_source.h"
 
 namespace regroup {
 
-inline ImageSet black_images(int count, int channels, int height, int width) {
-  ImageSet images;
-  images.count = count;
-  images.channels = channels;
-  images.height = height;
-  images.width = width;
-  images.pixels.resize(static_cast<std::size_t>(count) * images.image_bytes());
-  return images;
+inline std::vector<std::uint8_t> random_bytes(std::size_t count) {
+  std::vector<std::uint8_t> bytes(count);
+  Stream stream(1, Purpose::synthetic);
+  for (auto& byte : bytes) byte = static_cast<std::uint8_t>(stream.below(256));
+  return bytes;
 }
 
-inline ImageSet random_images(int count, int channels, int height, int width) {
-  ImageSet images = black_images(count, channels, height, width);
-  Stream stream(1, Purpose::synthetic);
-  for (auto& pixel : images.pixels) pixel = static_cast<std::uint8_t>(stream.below(256));
-  return images;
+inline ImagesInMemory random_images(std::size_t count, SampleShape shape) {
+  return {shape, random_bytes(count * shape.bytes())};
+}
+
+/// All bytes of a source.
+inline std::vector<std::uint8_t> pixels_of(const SampleSource& source) {
+  std::vector<std::uint8_t> bytes, scratch;
+  for (std::uint32_t i = 0; i < source.size(); ++i) {
+    const auto sample = source.read(i, scratch);
+    bytes.insert(bytes.end(), sample.begin(), sample.end());
+  }
+  return bytes;
 }
 
 /// The nearer of the two neighbours that have 8 significant bits; of two equally near ones, the one with an even last

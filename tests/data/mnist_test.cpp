@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "data/made_images.h"
 #include "support/data_testing.h"
 
 namespace regroup {
@@ -29,22 +30,22 @@ TEST(Mnist, ReadsItsFourFiles) {
   EXPECT_EQ(dataset.classes(), 10);
   EXPECT_EQ(dataset.class_names[7], "7");
   EXPECT_FALSE(dataset.mirrored_is_same);
-  EXPECT_EQ(dataset.train.count, 3);
-  EXPECT_EQ(dataset.train.channels, 1);
-  EXPECT_EQ(dataset.train.height, 2);
-  EXPECT_EQ(dataset.train.width, 2);
-  EXPECT_EQ(dataset.train.pixels[4], 5);
+  EXPECT_EQ(dataset.train.size(), 3U);
+  EXPECT_EQ(dataset.train.source->shape().channels, 1);
+  EXPECT_EQ(dataset.train.source->shape().height, 2);
+  EXPECT_EQ(dataset.train.source->shape().width, 2);
+  EXPECT_EQ(pixels_of(*dataset.train.source)[4], 5);
   EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{9, 0, 4}));
-  EXPECT_EQ(dataset.test.count, 2);
-  EXPECT_EQ(dataset.test.pixels, Bytes(8, 255));
-  EXPECT_EQ(dataset.test.labels, (std::vector<std::int32_t>{1, 1}));
+  EXPECT_EQ(dataset.test().size(), 2U);
+  EXPECT_EQ(pixels_of(*dataset.test().source), Bytes(8, 255));
+  EXPECT_EQ(dataset.test().labels, (std::vector<std::int32_t>{1, 1}));
 }
 
 TEST(Mnist, AFolderOfItsNameInTheDataFolderIsTaken) {
   const TemporaryFolder folder;
   write_small_mnist(folder);
   std::filesystem::create_directory(folder.path() / "fashion-mnist");
-  EXPECT_EQ(load_dataset("mnist", {.data_dir = folder.path()}).train.count, 3);
+  EXPECT_EQ(load_dataset("mnist", {.data_dir = folder.path()}).train.size(), 3U);
   EXPECT_EQ(user_error([&] { load_dataset("fashion-mnist", {.data_dir = folder.path()}); }),
             "fashion-mnist: no train-images-idx3-ubyte and no train-images-idx3-ubyte.gz in " +
                 (folder.path() / "fashion-mnist").string() + "; install dataset-fashion-mnist or give --data-dir");
@@ -88,21 +89,19 @@ TEST(FashionMnist, IsFoundWhereDebianPutsIt) {
   EXPECT_EQ(dataset.classes(), 10);
   EXPECT_EQ(dataset.class_names.back(), "Ankle boot");
   EXPECT_TRUE(dataset.mirrored_is_same);
-  const auto check = [](const ImageSet& set, int count) {
-    EXPECT_EQ(set.count, count);
-    EXPECT_EQ(set.channels, 1);
-    EXPECT_EQ(set.height, 28);
-    EXPECT_EQ(set.width, 28);
-    EXPECT_EQ(set.pixels.size(), static_cast<std::size_t>(count) * 784);
+  const auto check = [](const LabelledSet& set, int count) {
+    EXPECT_EQ(set.source->size(), static_cast<std::size_t>(count));
+    EXPECT_EQ(set.source->shape(), (SampleShape{1, 28, 28}));
     std::vector<int> counts(10);
     for (const auto label : set.labels) ++counts[static_cast<std::size_t>(label)];
     EXPECT_EQ(counts, std::vector<int>(10, count / 10));
   };
   check(dataset.train, 60'000);
-  check(dataset.test, 10'000);
+  check(dataset.test(), 10'000);
   // Published statistics of the training images: mean 0.2860 of the full scale.
-  const double sum = std::accumulate(dataset.train.pixels.begin(), dataset.train.pixels.end(), 0.0);
-  EXPECT_NEAR(sum / static_cast<double>(dataset.train.pixels.size()) / 255, 0.2860, 5e-5);
+  const auto pixels = pixels_of(*dataset.train.source);
+  const double sum = std::accumulate(pixels.begin(), pixels.end(), 0.0);
+  EXPECT_NEAR(sum / static_cast<double>(pixels.size()) / 255, 0.2860, 5e-5);
 }
 
 }  // namespace

@@ -2,16 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "noise_testing.h"
 #include "regroup/data/dataset.h"
 
 namespace regroup {
 namespace {
+
+/// The bytes of images as they are.
+Features pixel_features(const SampleSource& images) {
+  return {images.shape().bytes(), [&images](std::size_t index, std::span<float> row) {
+            std::vector<std::uint8_t> scratch;
+            std::ranges::copy(images.read(static_cast<std::uint32_t>(index), scratch), row.begin());
+          }};
+}
 
 /// Features ~ N(0, scale^2), the same on every call.
 Features normal_features(std::size_t size, double scale) {
@@ -111,7 +121,8 @@ TEST(InstanceNoise, IsThePapersAlgorithmOnPixels) {
   std::vector<std::uint8_t> pixels(std::size_t{600} * 75);
   Stream stream(4, Purpose::synthetic);
   for (auto& pixel : pixels) pixel = static_cast<std::uint8_t>(stream.below(256));
-  const auto features = pixel_features(pixels, 600);
+  const ImagesInMemory images({3, 5, 5}, std::move(pixels));
+  const auto features = pixel_features(images);
   const auto labels = uneven_labels(600, 10);
   EXPECT_EQ(instance_noise(labels, 10, 0.4, features, 5, 2), by_the_paper(labels, 10, 0.4, features, 5));
 }
@@ -140,14 +151,14 @@ double effective_targets(const std::vector<std::int32_t>& clean, const std::vect
 }
 
 TEST(InstanceNoise, RealImagesOfAClassGoToTheSameFewClasses) {
-  const ImageSet images = load_dataset("fashion-mnist").train;
+  const LabelledSet images = load_dataset("fashion-mnist").train;
   constexpr std::size_t count = 5000;
-  const auto pixels = std::span(images.pixels).first(count * images.image_bytes());
+  const Features features = pixel_features(*images.source);
   const std::vector<std::int32_t> labels(images.labels.begin(), images.labels.begin() + count);
   double targets = 0, wrong = 0;
   constexpr int seeds = 10;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    const auto noisy = instance_noise(labels, 10, 0.4, pixel_features(pixels, count), seed, 2);
+    const auto noisy = instance_noise(labels, 10, 0.4, features, seed, 2);
     targets += effective_targets(labels, noisy, 10) / seeds;
     wrong += share_wrong(labels, noisy) / seeds;
   }

@@ -67,6 +67,8 @@ TEST(Grid, SaysWhereItIsWrong) {
   EXPECT_EQ(message(with("label = \"CE\", ", "")), "g: block 1: rows 1: label is missing");
   EXPECT_EQ(message(with(", \"2.0\"]", "]")),
             "g, block Fashion-MNIST: row CE has 1 figures of the paper for 2 columns");
+  EXPECT_EQ(message(with("label = \"none\"", "label = \"none\", test = \"other\"")),
+            "g, block Fashion-MNIST: column none: test = 'other' is no test set; give test or test-NAME");
   EXPECT_EQ(message(with("after = \"ce\"", "after = \"rml\"")),
             "g, block Fashion-MNIST: row RML comes after 'rml', which is no row before it");
   EXPECT_EQ(message(with("seeds = 2", "show = [\"pie\"]")),

@@ -111,6 +111,24 @@ TEST(Plan, GridsShareTheirRuns) {
   EXPECT_EQ(plan_runs({grid_with(rml), grid_with("{ label = \"Ours\", method = \"rml\" }")}, {}, {}).size(), 12U);
 }
 
+TEST(Plan, ColumnsThatDifferInTheTestSetShareTheirRuns) {
+  const Grid grid = parse_grid(
+      "seeds = 2\nsettings = { data = \"fashion-mnist\", epochs = 3 }\n[[block]]\nlabel = \"F\"\n"
+      "columns = [{ label = \"a\" }, { label = \"b\", test = \"test-other\" }]\n"
+      "rows = [{ label = \"CE\", method = \"ce\" }]\n",
+      "g");
+  const GridBlock& block = grid.blocks[0];
+  EXPECT_EQ(plan_runs({grid}, {}, {}).size(), 2U) << "two seeds";
+  EXPECT_EQ(plan_runs({grid}, {}, {{}, {"b"}, {}}).size(), 2U) << "also where one column is asked for";
+  EXPECT_EQ(cell_runs(grid, {}, block, block.rows[0], block.columns[0])[0].name,
+            cell_runs(grid, {}, block, block.rows[0], block.columns[1])[0].name);
+}
+
+TEST(Plan, Table5TrainsOnceForBothOfItsTestSets) {
+  for (const std::string method : {"rml", "rml-semi"})
+    EXPECT_EQ(plan_runs({find_grid("table5")}, {}, {{method}, {}, {}}).size(), 1U) << method;
+}
+
 TEST(Plan, AScaleIsStrongerThanTheGrid) {
   const Scale scale = parse_scale(
       "seeds = 2\nseeds-of = { \"g/fashion-mnist/pair\" = 1, \"g/cifar10/sym\" = 9 }\nsettings = { epochs = 1, width = "

@@ -66,6 +66,35 @@ TEST_F(Results, AGridOfOnesOwnHasItsOwnPage) {
     EXPECT_TRUE(has(page, "<a href=\"./runs/" + run.name + "/\">seed 1</a>")) << page;
 }
 
+TEST_F(Results, AColumnMayBeOfAnotherTestSet) {
+  const Grid grid = parse_grid(R"(
+show = ["accuracy", "curves"]
+settings = { data = "mnist", epochs = 10 }
+[[block]]
+label = "Digits"
+columns = [{ label = "own" }, { label = "other", test = "test-other" }, { label = "none", test = "test-none" }]
+rows = [{ label = "CE", method = "ce" }]
+)",
+                               "small");
+  const auto plan = plan_runs({grid}, {}, {});
+  ASSERT_EQ(plan.size(), 1U);
+  has_run(grid);
+  const auto folder = grid_folder_.run(plan[0].name);
+  RunSummary summary = read_summary(folder / "summary.json");
+  summary.more_tests["test-other"]["model"] = {0.25, 0.25, 0.5};
+  write_file(folder / "summary.json", summary_json(summary));
+  write_file(folder / "outcome" / "test-other.csv", "index,label,model\n0,1,1\n1,2,1\n2,3,4\n3,4,5\n");
+  write_file(folder / "metrics.csv", "epoch,test_model,test-other_model\n1,0.25,0.125\n2,0.5,0.25\n");
+  write_results(grid_folder_, {grid}, {});
+  const std::string table = text_of("tables/small.csv");
+  EXPECT_TRUE(has(table, "Digits,own,CE,50.0000,")) << table;
+  EXPECT_TRUE(has(table, "Digits,other,CE,25.0000,")) << table;
+  EXPECT_TRUE(has(text_of("tables/small-runs.csv"), "Digits,other,CE,1,model,1,0.2500,0.2500,0.5000,"));
+  EXPECT_TRUE(has(text_of("tables/small.md"), plan[0].name + " has no test set test-none"));
+  EXPECT_TRUE(has(text_of("index.html"), "1 of 1 runs done"));
+  EXPECT_NE(text_of("figures/small-curves-Digits--own.svg"), text_of("figures/small-curves-Digits--other.svg"));
+}
+
 TEST_F(Results, APageSaysItsScaleOnce) {
   const Grid grid = small_grid(two_rows);
   const Scale scale = parse_scale("description = \"very short\"\nsettings = { epochs = 1 }", "tiny");

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <numeric>
 #include <sstream>
 
 #include "regroup/core/error.h"
@@ -201,11 +200,9 @@ TEST_P(EveryMethod, IsPredictedWithAsItWasMeasured) {
   const TrainResult result = train(settings(), {run("a")}, nobody);
   const TrainedPredictor trained = load_trained_predictor(run("a"), "last", at::kCPU);
   const RunData data = load_run_data(settings(), 1, nobody);
-  std::vector<std::uint32_t> all(data.dataset.test.labels.size());
-  std::iota(all.begin(), all.end(), 0U);
   const auto options = evaluation_of(trained.card, at::kCPU, choose_precision("auto", at::kCPU));
-  const auto predicted = most_likely(probabilities(trained.predictor(), data.dataset.test, all, options));
-  EXPECT_EQ(accuracy(predicted, data.dataset.test.labels), result.summary.predictors.at(result.summary.primary).last);
+  const auto predicted = most_likely(probabilities(trained.predictor(), *data.dataset.test().source, options));
+  EXPECT_EQ(accuracy(predicted, data.dataset.test().labels), result.summary.predictors.at(result.summary.primary).last);
 }
 
 std::vector<std::string> method_names() {

@@ -38,6 +38,16 @@ TEST(Metrics, WithoutAValidationSplitTheLastEpochIsTheChoice) {
   EXPECT_EQ(summarise({row(1, none, 0.9), row(2, none, 0.7)}, "model").best_val, 0.7);
 }
 
+TEST(Metrics, EachTestSetHasASummary) {
+  EpochMetrics first = row(1, 0.3, 0.7), second = row(2, 0.2, 0.8);
+  first.add("test-other_model", 0.4);
+  second.add("test-other_model", 0.6);
+  const PredictorSummary summary = summarise({first, second}, "model", "test-other");
+  EXPECT_EQ(summary.last, 0.6);
+  EXPECT_EQ(summary.best_val, 0.4) << "the validation split is the same for all";
+  EXPECT_EQ(summary.best_test, 0.6);
+}
+
 TEST(Metrics, ACsvHasALineAnEpochAndGapsForWhatWasNotMeasured) {
   EXPECT_EQ(metrics_csv({row(1, std::nan(""), 0.25), row(2, 0.5, 0.75)}),
             "epoch,val_model,test_model\n1,,0.25\n2,0.5,0.75\n");
@@ -54,10 +64,12 @@ TEST(Metrics, TheSummaryIsJson) {
 }
 
 TEST(Metrics, ASummaryIsReadBack) {
-  RunSummary summary{{{"ema", {0.5, 0.6, std::nan("")}}}, "ema", 0.25, std::nan(""), 3, 4, 5, 6, 7};
+  RunSummary summary{{{"ema", {0.5, 0.6, std::nan("")}}},         "ema", 0.25, std::nan(""), 3, 4, 5, 6, 7,
+                     {{"test-other", {{"ema", {0.1, 0.2, 0.3}}}}}};
   const TemporaryFolder folder;
   const RunSummary read = read_summary(folder.write("summary.json", summary_json(summary)));
   EXPECT_EQ(summary_json(read), summary_json(summary));
+  EXPECT_EQ(read.more_tests.at("test-other").at("ema").best_val, 0.2);
   for (const char* text : {"", "[]", "{}", R"({"predictors": {"ema": 3}, "primary": "ema"})", R"({"primary": 1})"}) {
     const auto file = folder.write("other.json", text);
     EXPECT_EQ(user_error([&] { read_summary(file); }), file.string() + ": is not the summary of a run");

@@ -35,6 +35,17 @@ Positions from_to(std::uint32_t begin, std::uint32_t end) {
   return positions;
 }
 
+TEST(RunData, NoiseLooksAtTheBytesAsTheyAre) {
+  const auto features =
+      sample_features(std::make_shared<ImagesInMemory>(SampleShape{1, 1, 3}, Bytes{0, 1, 2, 127, 128, 255}));
+  ASSERT_EQ(features.size, 3U);
+  std::vector<float> row(3);
+  features.read(0, row);
+  EXPECT_EQ(row, (std::vector<float>{0, 1, 2}));
+  features.read(1, row);
+  EXPECT_EQ(row, (std::vector<float>{127, 128, 255}));
+}
+
 TEST(RunData, TheDatasOwnValidationPartIsTheValidationSplit) {
   const TemporaryFolder folder;
   const auto data = load({{"data", write_photos(folder)}, {"noise", "pairflip:1"}, {"val-split", "0.5"}});
@@ -77,7 +88,7 @@ TEST(RunData, LabelsThatAreMadeWrongBeforehandAreThoseThatARunMakesItself) {
   Observer nobody;
   const Settings settings = run_settings(with("noise", "instance:0.4"));
   const Dataset images = load_run_images(settings, 1, nobody);
-  EXPECT_EQ(images.train.count, 14);
+  EXPECT_EQ(images.train.size(), 14);
   const auto file = folder.write(
       "labels.csv", labels_csv(make_run_noise(settings, images, 1).labels, images.train.labels, images.train.paths));
   const RunData replaced = load(with("labels", file.string())), made = load(with("noise", "instance:0.4"));

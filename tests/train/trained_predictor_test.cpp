@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <numeric>
 
 #include "data/image_testing.h"
+#include "regroup/data/dataset.h"
 #include "regroup/io/safetensors.h"
 #include "regroup/nn/weights.h"
 #include "regroup/train/run_settings.h"
@@ -46,10 +46,8 @@ TEST(TrainedPredictor, OfAFolderOfImagesPredictsByItself) {
   EXPECT_EQ(trained.source, (folder.path() / "run/last/ema").string());
   EXPECT_EQ(trained.card.class_names, (std::vector<std::string>{"blue", "red"}));
   const Dataset dataset = load_dataset(data, {.image_size = 32});
-  std::vector<std::uint32_t> all(static_cast<std::size_t>(dataset.test.count));
-  std::iota(all.begin(), all.end(), 0U);
   const auto options = evaluation_of(trained.card, at::kCPU, Precision::fp32);
-  EXPECT_EQ(most_likely(probabilities(trained.predictor(), dataset.test, all, options)), dataset.test.labels);
+  EXPECT_EQ(most_likely(probabilities(trained.predictor(), *dataset.test().source, options)), dataset.test().labels);
 }
 
 /// Runs used to leave the width to the network without saying which that is.

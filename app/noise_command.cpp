@@ -104,6 +104,7 @@ void add_noise_command(CLI::App& app) {
   auto flags = std::make_shared<NoiseFlags>();
   CLI::App* command = app.add_subcommand("noise", "Make labels wrong on purpose, in a known way");
   flags->settings = std::make_unique<SettingFlags>(*command, noise_settings());
+  flags->settings->describe(Settings(noise_settings()));
   for (const char* needed : {"--data", "--noise"}) command->get_option(needed)->required();
   command->add_option("--out", flags->out, "The file to write: index,label,clean, and the path of image files")
       ->required();

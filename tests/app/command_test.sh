@@ -122,7 +122,7 @@ help_has '--preset cifar100-semi-sym-0.5' <<'END'
 --epochs .*\[400\]$
 --warmup-epochs .*\[35\]$
 END
-mistake "--method: unknown 'rmll'; known: ce, mixup, rml, rml-semi$" train --method rmll --help
+mistake "--method: unknown 'rmll'; known: ce, mixup, .*rml, rml-semi$" train --method rmll --help
 mistake "--mix-alpha: 'much' is not a number" train --mix-alpha much --method mixup
 mistake '--k: belongs to the methods rml and rml-semi, and the method is ce' train --method ce --k 5
 mistake 'labels and noise are both given' train --labels labels.csv --noise symmetric:0.1 --output never

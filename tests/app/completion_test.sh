@@ -82,7 +82,7 @@ files -/
 files 
 add --|fashion-mnist
 add -S||--|folder:|csv:
-]:value:(ce mixup rml rml-semi)
+]:value:(ce mixup co-teaching
 ]:value:(best last)
 ]:value:_regroup_runs
 ]:value:_regroup_behind_colon none symmetric\: 

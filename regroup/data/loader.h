@@ -17,9 +17,9 @@ struct Batch {
 };
 
 /// The samples of one epoch in random order, `batch_size` at a time; when all had their turn, again in another order.
-/// Batch number b is a function of these values and b alone, so that a stopped epoch goes on anywhere.
+/// Batch number b is a function of these values and b alone, so that a stopped epoch is resumed anywhere.
 struct BatchPlan {
-  std::vector<std::uint32_t> slots;  ///< the numbers that whoever plans has for the samples
+  std::vector<std::uint32_t> slots;  ///< numbers of the samples, as the training set counts them
   int batch_size = 128;
   std::vector<Augmentation> views{no_augmentation};  ///< of each image, in this order
   bool shuffle = true;  ///< false: in the order of `slots`, once, the last batch as small as it comes out
@@ -36,7 +36,7 @@ struct BatchPlan {
 /// Prepares the next batches on threads of its own while the network computes.
 class Loader {
  public:
-  /// Batches `first` .. `end` - 1 of the plan; a shuffled one goes on after plan.batches(). `positions` has, of each
+  /// Batches `first` .. `end` - 1 of the plan; a shuffled one continues after plan.batches(). `positions` has, of each
   /// slot, the sample's place in the augmenter's source: what is random about a view is the sample's, whatever its
   /// slot. `augmenter` and `positions` must outlive the loader. `ahead` batches are kept ready.
   Loader(const Augmenter& augmenter, std::span<const std::uint32_t> positions, BatchPlan plan, std::size_t first,

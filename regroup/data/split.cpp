@@ -56,7 +56,7 @@ std::vector<std::size_t> apportion(std::span<const std::size_t> counts, double s
 /// Marks `wanted[y]` of the samples of each label y at random, each choice equally likely.
 std::vector<bool> choose(std::span<const std::int32_t> labels, std::vector<std::size_t> left,
                          std::vector<std::size_t> wanted, std::uint64_t seed, Purpose purpose, std::uint32_t epoch) {
-  // A stream a class: what is chosen of one does not depend on the others.
+  // A stream per class: what is chosen of one does not depend on the others.
   std::vector<Stream> streams;
   streams.reserve(left.size());
   for (std::uint32_t y = 0; y < left.size(); ++y) streams.emplace_back(seed, purpose, epoch, y);

@@ -20,7 +20,7 @@ namespace regroup {
 /// A batch on the device.
 struct TensorBatch {
   std::vector<std::uint32_t> slots;
-  std::vector<at::Tensor> views;  ///< images, one tensor a view
+  std::vector<at::Tensor> views;  ///< images, one tensor per view
   at::Tensor labels;              ///< observed
 };
 
@@ -62,7 +62,7 @@ class Context {
   /// probabilities, on the CPU. All look at the same views.
   std::vector<at::Tensor> view_probabilities(const std::vector<Network*>& networks, int epoch, int views) const;
 
-  /// Tells whoever watches the run.
+  /// Tells those who watch the run.
   std::function<void(const std::string&)> say = [](const std::string&) {};
 
   /// The scores of all samples by networks in evaluation, on the CPU, without augmentation.

@@ -15,7 +15,7 @@
 namespace regroup {
 
 struct LearnerOptions {
-  double ema = 0.999;  ///< lambda of the momentum model; 0: there is none
+  double ema = 0.999;  ///< lambda of the ema; 0: there is none
   at::Device device = at::kCPU;
   Precision precision = Precision::fp32;
 };
@@ -24,7 +24,7 @@ struct LearnerOptions {
 using MakeNetwork = std::function<std::unique_ptr<Network>(std::uint32_t start)>;
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(Network& network)>;
 
-/// A network that learns: its optimizer, and its momentum model, the ema (step 7 of RML).
+/// A network that learns: its optimizer, and its ema, the momentum model of the paper (step 7 of RML).
 class Learner {
  public:
   Learner(std::string name, MakeNetwork make, const MakeOptimizer& optimizer, LearnerOptions options);

@@ -11,7 +11,7 @@
 
 namespace regroup {
 
-// MixMatch (Berthelot et al., NeurIPS 2019) in pieces, for the methods that go on with it once they have split the
+// MixMatch (Berthelot et al., NeurIPS 2019) in pieces, for the methods that continue with it once they have split the
 // samples into labelled and unlabelled ones: guess labels, sharpen them, mix everything, and sum two losses.
 
 /// Which samples keep their label: those that every model predicts it for. Rows are samples.

@@ -17,7 +17,7 @@ namespace regroup {
 /// What a network says about images.
 struct Scores {
   at::Tensor features;  ///< what the last layer sees
-  at::Tensor logits;    ///< fp32, one a class
+  at::Tensor logits;    ///< fp32, one per class
 };
 
 /// A tensor of a network under its name in files.

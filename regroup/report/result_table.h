@@ -68,7 +68,7 @@ struct ResultTable {
 /// 89.02 ± 0.31 (89.13 ± 0.21)
 std::string markdown_table(const ResultTable& table);
 
-/// A line a cell: block,column,row,mean,deviation,seeds,paper,difference,low,high. What is missing is empty; without
+/// A line per cell: block,column,row,mean,deviation,seeds,paper,difference,low,high. What is missing is empty; without
 /// any figure of the paper there is no such column.
 std::string csv_table(const ResultTable& table);
 

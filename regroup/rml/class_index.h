@@ -6,7 +6,7 @@
 
 namespace regroup {
 
-/// The samples of each observed label: the paper's D_y for every y. Four bytes a sample, and four for its label.
+/// The samples of each observed label: the paper's D_y for every y. Four bytes per sample, and four for its label.
 class ClassIndex {
  public:
   /// `labels[i]` is the observed label of sample i, in 0 .. classes - 1. Throws UserError that names the sample if it

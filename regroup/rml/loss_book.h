@@ -27,7 +27,7 @@ class LossBook {
 
   std::span<const float> losses() const { return losses_; }
 
-  /// For whoever saves and restores the book.
+  /// For saving and restoring the book.
   std::vector<float>& values() { return losses_; }
 
   bool recorded_this_epoch(std::size_t sample) const { return fresh_[sample]; }

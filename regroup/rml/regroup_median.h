@@ -60,7 +60,7 @@ class RegroupMedian {
   RegroupMedian(ClassIndex classes, RegroupOptions options, int threads = 1);
 
   /// Step 5, Eq. 4: out[i] = median(w_1, ..., w_n, losses[i]), each sample with its own draw, anew each epoch. `losses`
-  /// has one value a sample, LossBook::unrecorded where there is none. Where there is nothing to draw (fewer than n
+  /// has one value per sample, LossBook::unrecorded where there is none. Where there is nothing to draw (fewer than n
   /// recorded samples in the class) or no loss, the loss itself comes back. Throws UserError that names the sample
   /// where a loss is negative or not finite.
   RegroupReport estimates(std::span<const float> losses, std::uint32_t epoch, std::span<float> out);
@@ -75,7 +75,7 @@ class RegroupMedian {
   const ClassIndex& classes() const { return classes_; }
 
   /// Where k is automatic: the noise rate that the losses of each epoch have shown, not a number for an epoch without
-  /// any. Labels do not change, but what their losses tell does: a network that comes to know wrong labels by heart
+  /// any. Labels do not change, but what their losses tell does: a network that has memorised wrong labels
   /// gives them small losses too. So k follows the median over the epochs so far. Whoever stops and resumes keeps
   /// these.
   std::vector<float>& noise_rates() { return noise_rates_; }

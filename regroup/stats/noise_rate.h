@@ -53,7 +53,7 @@ struct ClassNoiseRates {
 };
 
 /// The noise rate of each class by itself, and of all samples; to be preferred to the above where there are labels and
-/// some hundreds of samples a class. Classes differ in how hard they are, which widens the components of all losses
+/// some hundreds of samples per class. Classes differ in how hard they are, which widens the components of all losses
 /// together. So where the mixture of all losses shows two components, or (nearly) every class' own does, the overall
 /// rate is the mean over the classes: a class whose own mixture is believed counts with its own rate, another with the
 /// common one. A class by itself is less certain, as a hard class looks like a noisy one: its rate is reliable only if

@@ -43,7 +43,7 @@ void take_place(const fs::path& aside, const fs::path& folder) {
     sync_folder(folder.parent_path());
     fs::remove_all(aside, stays);
   } else {
-    // Somebody who is killed in between finds the checkpoint under its second name.
+    // A run that is killed in between has its checkpoint under its second name.
     fs::remove_all(old);
     fs::rename(folder, old);
     fs::rename(aside, folder);

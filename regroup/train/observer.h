@@ -7,7 +7,7 @@ namespace regroup {
 
 struct EpochMetrics;
 
-/// Where a run is, for whoever watches it.
+/// Where a run is.
 struct StepReport {
   int epoch = 0, epochs = 0;  ///< the epoch counts from 1
   std::size_t step = 0, steps = 0;

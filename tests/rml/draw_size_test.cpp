@@ -49,7 +49,7 @@ TEST(RegroupMedian, ChoosesTheDrawByTheNoiseRateThatTheLossesShow) {
   }
 }
 
-/// When the wrong labels are known by heart, their losses do not show them any more.
+/// When the wrong labels are memorised, their losses do not show them any more.
 TEST(RegroupMedian, RemembersTheNoiseRateOfEarlierEpochs) {
   const std::vector<float> early = losses_with(0.5, 3.5), late = losses_with(0.5, -1.5);
   std::vector<float> weights(early.size());

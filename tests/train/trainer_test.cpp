@@ -46,7 +46,7 @@ class Train : public testing::Test {
  protected:
   Train() { write_tiny_mnist(folder_); }
 
-  /// 162 training images in batches of 32: five steps an epoch.
+  /// 162 training images in batches of 32: five steps per epoch.
   Settings settings(const Values& more = {}) const {
     Values values{{"data", "mnist"},
                   {"data-dir", folder_.path().string()},
@@ -200,7 +200,7 @@ TEST_F(Train, TheMemoryOfAStepIsToldBeforeItIsTaken) {
 }
 
 /// Labels that the network cannot know yet: some classes, or all, have no labelled sample.
-TEST_F(Train, RmlSemiGoesOnWithoutLabels) {
+TEST_F(Train, RmlSemiTrainsWithoutLabels) {
   Listener listener;
   const TrainResult result =
       train(settings({{"method", "rml-semi"}, {"k", "4"}, {"lr", "1e-9"}, {"min-lr", "0"}, {"noise", "symmetric:1"}}),
@@ -212,7 +212,7 @@ TEST_F(Train, RmlSemiGoesOnWithoutLabels) {
 }
 
 /// Everything is labelled, or all but less than a batch holds.
-TEST_F(Train, RmlSemiGoesOnWithFewUnlabelled) {
+TEST_F(Train, RmlSemiTrainsWithFewUnlabelled) {
   for (const int unlabelled : {0, 3}) {
     SCOPED_TRACE(unlabelled);
     std::string trusted;

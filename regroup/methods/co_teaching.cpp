@@ -31,8 +31,8 @@ class CoTeaching : public Method {
           std::max(1, static_cast<int>(std::lround(gradual_share * static_cast<double>(settings.integer("epochs")))));
   }
 
-  /// The share of wrong labels is given, or what the losses of the epochs so far show: their median, since a network
-  /// that has memorised wrong labels gives them small losses.
+  /// The share of wrong labels is given, or what the losses of the last epochs show: their median, since a network that
+  /// has memorised wrong labels gives them small losses.
   void begin_epoch(int epoch) override {
     rate_ = context().settings().number("forget-rate");
     if (rate_ < 0) rate_ = estimated_rate(epoch);
@@ -84,13 +84,16 @@ class CoTeaching : public Method {
   double estimated_rate(int epoch) {
     if (epoch == 0) return 0;
     const TrainingSet& samples = context().samples();
-    const double rate =
-        estimate_class_noise_rates(context().book().losses(), samples.labels, samples.classes).overall.rate;
-    // The median of the last few, which is what state has room for.
-    std::rotate(seen_.begin(), seen_.end() - 1, seen_.end());
-    seen_.front() = static_cast<float>(rate);
+    const NoiseRate now =
+        estimate_class_noise_rates(context().book().losses(), samples.labels, samples.classes).overall;
+    // A guess would forget right labels for good; state has room for the last few rates.
+    if (now.reliable) {
+      std::rotate(seen_.begin(), seen_.end() - 1, seen_.end());
+      seen_.front() = static_cast<float>(now.rate);
+    }
     std::vector<float> known;
     std::copy_if(seen_.begin(), seen_.end(), std::back_inserter(known), [](float x) { return !std::isnan(x); });
+    if (known.empty()) return 0;
     std::sort(known.begin(), known.end());
     return static_cast<double>(known[known.size() / 2]);
   }
@@ -126,7 +129,7 @@ MethodInfo co_teaching_method() {
       .settings =
           {{"forget-rate", group, -1.0,
             "Share of each batch that is left out in the end, best the share of wrong labels; -1: estimated from the "
-            "losses",
+            "losses as soon as they tell it",
             -1, 1},
            {"gradual-epochs", group, std::int64_t{0}, "Epochs over which that share rises from 0; 0: 5 % of the run", 0,
             1e6}},

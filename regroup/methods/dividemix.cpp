@@ -65,8 +65,7 @@ struct Split {
 
 class DivideMixPhase : public Phase {
  public:
-  DivideMixPhase(Context& context, Twins& twins, int warmup)
-      : Phase(context), twins_(twins), warmup_(warmup), sums_(4) {
+  DivideMixPhase(Context& context, Twins& twins, int warmup) : Phase(context), twins_(twins), warmup_(warmup) {
     const Settings& settings = context.settings();
     const std::size_t samples = context.samples().size();
     for (Split& split : splits_) split = {std::vector<float>(samples, 1), std::vector<std::int32_t>(samples, -1)};
@@ -79,7 +78,7 @@ class DivideMixPhase : public Phase {
 
   /// Co-divide: each network's losses, on images as they are, make the split for the other one.
   void divide(int epoch) {
-    std::fill(sums_.begin(), sums_.end(), 0.0F);
+    total_.begin_epoch();
     const TrainingSet& samples = context().samples();
     const auto scores = context().score({&twins_[0].model(), &twins_[1].model()});
     const at::Tensor labels = at::tensor(samples.labels, at::kInt).to(at::kLong).unsqueeze(1);
@@ -129,17 +128,9 @@ class DivideMixPhase : public Phase {
     Stream random = mixing_stream(context().seed(), step);
     const MixedBatch batch = mix_sets(labelled, refined, unlabelled, guess, settings.number("mix-alpha"), random);
     const at::Tensor logits = learner.forward(batch.images).logits;
-    const auto [labelled_loss, unlabelled_loss] = mixmatch_losses(logits, batch);
-    at::Tensor loss = labelled_loss + uniform_prior_penalty(logits);
     const double ramped = ramp(step.time(), warmup_, ramp_epochs_);
-    if (unlabelled_loss.defined()) {
-      loss = loss + settings.number("lambda-u") * ramped * unlabelled_loss;
-      sums_[1] += unlabelled_loss.item<float>();
-    }
-    sums_[0] += labelled_loss.item<float>();
-    ++sums_[2];
-    sums_[3] = static_cast<float>(ramped);
-    return learner.step(loss);
+    const at::Tensor total = total_.of(mixmatch_losses(logits, batch), settings.number("lambda-u"), ramped);
+    return learner.step(total + uniform_prior_penalty(logits));
   }
 
   /// Whether both networks have something to learn from.
@@ -148,16 +139,7 @@ class DivideMixPhase : public Phase {
   /// What the first network learns from.
   const Split& split() const { return splits_[0]; }
 
-  std::vector<Metric> metrics() const {
-    const bool any = sums_[2] > 0;
-    const auto mean = [&](float sum) {
-      return any ? static_cast<double>(sum / sums_[2]) : std::numeric_limits<double>::quiet_NaN();
-    };
-    return {{"labelled", any ? static_cast<double>(split().count()) : mean(0)},
-            {"loss_labelled", mean(sums_[0])},
-            {"loss_unlabelled", mean(sums_[1])},
-            {"ramp", static_cast<double>(sums_[3])}};
-  }
+  std::vector<Metric> metrics() const { return total_.metrics(split().count()); }
 
   void collect(State& state) {
     for (std::size_t i = 0; i < 2; ++i) {
@@ -165,7 +147,7 @@ class DivideMixPhase : public Phase {
       state.add(fmt::format("labelled{}", i + 1), splits_[i].labelled, {-1, 1});
       state.add(fmt::format("averaged_losses{}", i + 1), history_[i], {0, 1e30, true});
     }
-    state.add("semi_losses", sums_, {.low = 0});
+    total_.collect(state);
   }
 
  private:
@@ -208,7 +190,7 @@ class DivideMixPhase : public Phase {
   std::size_t averaged_ = 1;
   Split splits_[2];
   std::vector<float> history_[2];  ///< losses of the last epochs, a row each
-  std::vector<float> sums_;        ///< of this epoch: both losses, the steps, and the ramp of the last step
+  MixMatchTotal total_;
 };
 
 class DivideMix : public Method {
@@ -308,6 +290,8 @@ MethodInfo dividemix_method() {
                        {"schedule", std::string("steps")},
                        {"lr-steps", std::string("0.5")},
                        {"ema", 0.0}},
+          // A network of one epoch cannot tell right labels from wrong ones: half of the run is its warm-up.
+          .recipes = {{"fast", {{"warmup-epochs", std::int64_t{8}}}}},
           .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<DivideMix>(context); }};
 }
 

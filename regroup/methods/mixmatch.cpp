@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "regroup/methods/mixing.h"
 
@@ -109,6 +110,29 @@ MixMatchLosses mixmatch_losses(const at::Tensor& logits, const MixedBatch& batch
     losses.unlabelled = (at::softmax(logits.slice(0, first), 1) - target.slice(0, first)).square().mean();
   return losses;
 }
+
+void MixMatchTotal::begin_epoch() { std::fill(sums_.begin(), sums_.end(), 0.0F); }
+
+at::Tensor MixMatchTotal::of(const MixMatchLosses& losses, double weight, double ramp) {
+  sums_[0] += losses.labelled.item<float>();
+  ++sums_[2];
+  sums_[3] = static_cast<float>(ramp);
+  if (!losses.unlabelled.defined()) return losses.labelled;
+  sums_[1] += losses.unlabelled.item<float>();
+  return losses.labelled + weight * ramp * losses.unlabelled;
+}
+
+std::vector<Metric> MixMatchTotal::metrics(std::size_t labelled) const {
+  const auto mean = [&](float sum) {
+    return sums_[2] > 0 ? static_cast<double>(sum / sums_[2]) : std::numeric_limits<double>::quiet_NaN();
+  };
+  return {{"labelled", sums_[2] > 0 ? static_cast<double>(labelled) : mean(0)},
+          {"loss_labelled", mean(sums_[0])},
+          {"loss_unlabelled", mean(sums_[1])},
+          {"ramp", static_cast<double>(sums_[3])}};
+}
+
+void MixMatchTotal::collect(State& state) { state.add("semi_losses", sums_, {.low = 0}); }
 
 at::Tensor uniform_prior_penalty(const at::Tensor& logits) {
   const auto classes = static_cast<double>(logits.size(1));

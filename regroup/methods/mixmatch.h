@@ -62,6 +62,22 @@ struct MixMatchLosses {
 };
 MixMatchLosses mixmatch_losses(const at::Tensor& logits, const MixedBatch& batch, const at::Tensor& class_weights = {});
 
+/// The two losses as one, and their means over an epoch.
+class MixMatchTotal {
+ public:
+  void begin_epoch();
+
+  /// labelled + weight * ramp * unlabelled.
+  at::Tensor of(const MixMatchLosses& losses, double weight, double ramp);
+
+  /// How many samples are `labelled`, both losses, and the ramp of the last step; not a number in an epoch without any.
+  std::vector<Metric> metrics(std::size_t labelled) const;
+  void collect(State& state);
+
+ private:
+  std::vector<float> sums_ = std::vector<float>(4);  ///< both losses, the steps, and the ramp of the last step
+};
+
 /// KL(uniform || mean prediction of the batch): no class may be forgotten.
 at::Tensor uniform_prior_penalty(const at::Tensor& logits);
 

@@ -203,6 +203,13 @@ MethodInfo pes_method() {
             "Passes over the data that then train the classifier anew; 0: 2.5 % of the run's epochs", 0, 1000},
            {"refine-lr", group, 1e-4, "Learning rate of Adam in these passes", 1e-12, 10}},
       .defaults = {{"schedule", std::string("steps")}, {"weight-decay", 1e-4}, {"ema", 0.0}},
+      // So few steps at the published rate teach a new layer nothing, and while the rate is high the renewed network
+      // loses what it was refined to: it is refined later, and faster.
+      .recipes = {{"fast",
+                   {{"early-epochs", std::int64_t{10}},
+                    {"block-epochs", std::int64_t{3}},
+                    {"classifier-epochs", std::int64_t{2}},
+                    {"refine-lr", 3e-3}}}},
       .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<Pes>(context); }};
 }
 

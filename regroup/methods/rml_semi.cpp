@@ -42,8 +42,7 @@ class SemiPhase : public Phase {
         learner_(learner),
         warmup_(warmup),
         labelled_(context.samples().size(), -1),
-        guesses_(context.samples().size(), -1),
-        sums_(4) {
+        guesses_(context.samples().size(), -1) {
     const Settings& settings = context.settings();
     ramp_epochs_ = static_cast<double>(settings.integer("ramp-epochs"));
     if (ramp_epochs_ == 0) ramp_epochs_ = default_ramp(static_cast<int>(settings.integer("epochs")), warmup);
@@ -52,6 +51,7 @@ class SemiPhase : public Phase {
   /// A sample stays labelled if both the network and its ema predict its label, each by the mean over two augmented
   /// views.
   void split(int epoch, std::vector<float>& weights) {
+    total_.begin_epoch();
     const TrainingSet& samples = context().samples();
     std::vector<Network*> models{&learner_.model()};
     if (learner_.ema() != nullptr) models.push_back(learner_.ema());
@@ -102,40 +102,19 @@ class SemiPhase : public Phase {
     if (!class_weights_.defined())
       class_weights_ = at::tensor(class_weights(samples.labels, labelled_, samples.classes, most_class_weight))
                            .to(batch.images.device());
-    const auto [labelled_loss, unlabelled_loss] =
-        mixmatch_losses(learner_.forward(batch.images).logits, batch, class_weights_);
-    const double ramped = ramp(step.time(), warmup_, ramp_epochs_);
-    at::Tensor loss = labelled_loss;
-    if (unlabelled_loss.defined()) {
-      loss = loss + settings.number("lambda-u") * ramped * unlabelled_loss;
-      sums_[1] += unlabelled_loss.item<float>();
-    }
-    sums_[0] += labelled_loss.item<float>();
-    ++sums_[2];
-    sums_[3] = static_cast<float>(ramped);
-    return learner_.step(loss);
+    const auto losses = mixmatch_losses(learner_.forward(batch.images).logits, batch, class_weights_);
+    return learner_.step(total_.of(losses, settings.number("lambda-u"), ramp(step.time(), warmup_, ramp_epochs_)));
   }
 
   bool has_labels() const { return count() > 0; }
   std::span<const std::int32_t> labelled() const { return labelled_; }
   std::span<const std::int32_t> guesses() const { return guesses_; }
-  void clear_sums() { std::fill(sums_.begin(), sums_.end(), 0.0F); }
-
-  void add_metrics(std::vector<Metric>& metrics) const {
-    const bool any = sums_[2] > 0;
-    const auto mean = [&](float sum) {
-      return any ? static_cast<double>(sum / sums_[2]) : std::numeric_limits<double>::quiet_NaN();
-    };
-    metrics.push_back({"labelled", any ? static_cast<double>(count()) : mean(0)});
-    metrics.push_back({"loss_labelled", mean(sums_[0])});
-    metrics.push_back({"loss_unlabelled", mean(sums_[1])});
-    metrics.push_back({"ramp", static_cast<double>(sums_[3])});
-  }
+  std::vector<Metric> metrics() const { return total_.metrics(count()); }
 
   void collect(State& state) {
     state.add("labelled", labelled_, {-1, 1});
     state.add("guesses", guesses_, {-1, context().samples().classes - 1.0});
-    state.add("semi_losses", sums_, {.low = 0});
+    total_.collect(state);
   }
 
  private:
@@ -145,7 +124,7 @@ class SemiPhase : public Phase {
   int warmup_;
   double ramp_epochs_ = 0;
   std::vector<std::int32_t> labelled_, guesses_;
-  std::vector<float> sums_;   ///< of this epoch: both losses, the steps, and the ramp of the last step
+  MixMatchTotal total_;
   at::Tensor class_weights_;  ///< follows from labelled_
 };
 
@@ -168,7 +147,6 @@ class RmlSemi : public Method {
   }
 
   void begin_epoch(int epoch) override {
-    semi_.clear_sums();
     if (epoch >= warmup_) semi_.split(epoch, rml_.weights());
     if (epoch >= warmup_ && !semi_.has_labels())
       context().say(fmt::format("epoch {}: no label agrees with both models; this epoch goes by RML", epoch + 1));
@@ -183,8 +161,8 @@ class RmlSemi : public Method {
   double batches_held() const override { return views; }
 
   std::vector<Metric> metrics() const override {
-    std::vector<Metric> metrics{{"estimated_noise_rate", rml_.noise_rate()}};
-    semi_.add_metrics(metrics);
+    std::vector<Metric> metrics = semi_.metrics();
+    metrics.insert(metrics.begin(), {"estimated_noise_rate", rml_.noise_rate()});
     return metrics;
   }
 

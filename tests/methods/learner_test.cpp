@@ -1,6 +1,7 @@
 #include "regroup/methods/learner.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,5 +1,6 @@
 // What holds for every method of the table. A new one gets these tests for nothing.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

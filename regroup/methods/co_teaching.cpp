@@ -6,14 +6,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "regroup/methods/schedule.h"
 #include "regroup/methods/twins.h"
 #include "regroup/stats/noise_rate.h"
 
 namespace regroup {
 namespace {
 
-/// The paper's lengths as shares of its 200 epochs: how long R(t) rises, and when Adam's beta 1 falls to 0.1.
-constexpr double gradual_share = 10.0 / 200, late_share = 80.0 / 200;
+/// How long R(t) rises, and the share of the run after which Adam's beta 1 falls to 0.1.
+constexpr double paper_epochs = 200, paper_gradual = 10, late_share = 80 / paper_epochs;
 constexpr double late_beta1 = 0.1;
 
 std::vector<float> on_cpu(const at::Tensor& losses) {
@@ -23,13 +24,10 @@ std::vector<float> on_cpu(const at::Tensor& losses) {
 
 class CoTeaching : public Method {
  public:
-  explicit CoTeaching(Context& context) : Method(context), twins_(context) {
-    const Settings& settings = context.settings();
-    gradual_ = static_cast<int>(settings.integer("gradual-epochs"));
-    if (gradual_ == 0)
-      gradual_ =
-          std::max(1, static_cast<int>(std::lround(gradual_share * static_cast<double>(settings.integer("epochs")))));
-  }
+  explicit CoTeaching(Context& context)
+      : Method(context),
+        twins_(context),
+        gradual_(phase_epochs(context.settings(), "gradual-epochs", paper_gradual, paper_epochs)) {}
 
   /// The share of wrong labels is given, or what the losses of the last epochs show: their median, since a network that
   /// has memorised wrong labels gives them small losses.
@@ -99,7 +97,7 @@ class CoTeaching : public Method {
   }
 
   Twins twins_;
-  int gradual_ = 1;
+  int gradual_;
   double rate_ = 0, forget_ = 0;
   std::vector<float> seen_ = std::vector<float>(15, std::nanf(""));
 };

@@ -10,6 +10,7 @@
 
 #include "regroup/methods/mixing.h"
 #include "regroup/methods/mixmatch.h"
+#include "regroup/methods/schedule.h"
 #include "regroup/methods/twins.h"
 #include "regroup/stats/mixture.h"
 #include "regroup/stats/unit_range.h"
@@ -17,12 +18,7 @@
 namespace regroup {
 namespace {
 
-/// The paper's lengths as shares of its 300 epochs.
 constexpr double paper_epochs = 300, paper_ramp = 16;
-int default_warmup(int epochs, int classes) {
-  const double paper_warmup = classes < 100 ? 10 : 30;
-  return std::max(1, static_cast<int>(std::lround(epochs * paper_warmup / paper_epochs)));
-}
 
 /// Each network has its own epoch of cross-entropy, less the entropy of its predictions where they would get too sure.
 class WarmUp : public Phase {
@@ -197,7 +193,8 @@ class DivideMix : public Method {
  public:
   explicit DivideMix(Context& context)
       : Method(context),
-        warmup_(warmup_of(context)),
+        warmup_(
+            phase_epochs(context.settings(), "warmup-epochs", context.samples().classes < 100 ? 10 : 30, paper_epochs)),
         twins_(context),
         first_(context, twins_),
         main_(context, twins_, warmup_) {}
@@ -231,12 +228,6 @@ class DivideMix : public Method {
   }
 
  private:
-  static int warmup_of(const Context& context) {
-    const auto given = static_cast<int>(context.settings().integer("warmup-epochs"));
-    const auto epochs = static_cast<int>(context.settings().integer("epochs"));
-    return given > 0 ? given : default_warmup(epochs, context.samples().classes);
-  }
-
   int warmup_;
   Twins twins_;
   WarmUp first_;

@@ -3,10 +3,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "regroup/methods/mixmatch.h"
+#include "regroup/methods/schedule.h"
 #include "regroup/nn/adam.h"
 
 namespace regroup {
@@ -14,14 +14,7 @@ namespace {
 
 constexpr int views = 2;
 
-/// The paper's lengths as shares of its 200 epochs. A phase has at least one epoch.
 constexpr double paper_epochs = 200;
-int share_of(const Context& context, std::string_view setting, double paper_length) {
-  const std::int64_t given = context.settings().integer(setting);
-  if (given > 0) return static_cast<int>(given);
-  const auto epochs = static_cast<double>(context.settings().integer("epochs"));
-  return std::max(1, static_cast<int>(std::lround(epochs * paper_length / paper_epochs)));
-}
 
 /// Cross-entropy on all samples.
 class EarlyPhase : public Phase {
@@ -47,8 +40,8 @@ class RefinementPhase : public EarlyPhase {
  public:
   RefinementPhase(Context& context, Learner& learner)
       : EarlyPhase(context, learner),
-        block_passes_(share_of(context, "block-epochs", 7)),
-        classifier_passes_(share_of(context, "classifier-epochs", 5)) {
+        block_passes_(phase_epochs(context.settings(), "block-epochs", 7, paper_epochs)),
+        classifier_passes_(phase_epochs(context.settings(), "classifier-epochs", 5, paper_epochs)) {
     learner.add_optimizer("refinement",
                           [](Network& network) { return std::make_unique<Adam>(network, AdamOptions{}); });
   }
@@ -137,7 +130,8 @@ class Pes : public Method {
   explicit Pes(Context& context)
       : Method(context),
         learner_(context.make_learner("model")),
-        early_epochs_(share_of(context, "early-epochs", context.samples().classes < 100 ? 25 : 30)),
+        early_epochs_(
+            phase_epochs(context.settings(), "early-epochs", context.samples().classes < 100 ? 25 : 30, paper_epochs)),
         early_(context, *learner_),
         refinement_(context, *learner_),
         confident_(context, *learner_) {}

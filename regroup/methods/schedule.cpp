@@ -32,6 +32,13 @@ std::vector<double> parse_shares(const std::string& text, const std::string& set
   return shares;
 }
 
+int phase_epochs(const Settings& settings, std::string_view name, double paper_length, double paper_epochs) {
+  const std::int64_t given = settings.integer(name);
+  if (given > 0) return static_cast<int>(given);
+  const auto epochs = static_cast<double>(settings.integer("epochs"));
+  return std::max(1, static_cast<int>(std::lround(epochs * paper_length / paper_epochs)));
+}
+
 double learning_rate(const Settings& settings, double share) {
   const double peak = settings.number("lr"), rise = settings.number("lr-rise");
   if (share < rise) {

@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod, testing::ValuesIn(method_names())
 });
 
 /// Methods that are made for wrong labels, on a small problem that cross-entropy memorises.
-class RobustMethod : public testing::TestWithParam<std::pair<const char*, Values>> {};
+class RobustMethod : public testing::TestWithParam<std::pair<std::string, Values>> {};
 
 TEST_P(RobustMethod, BeatsCrossEntropyOnWhatThatMemorises) {
   const TemporaryFolder folder;
@@ -245,17 +245,17 @@ TEST_P(RobustMethod, BeatsCrossEntropyOnWhatThatMemorises) {
   EXPECT_GT(primary(robust).last, primary(ce).last);
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, RobustMethod,
-                         testing::Values(std::pair{"co-teaching",
-                                                   Values{{"forget-rate", "0.5"}, {"gradual-epochs", "6"}}},
-                                         std::pair{"pes", Values{{"refine-lr", "0.01"}, {"block-epochs", "3"}}},
-                                         std::pair{"dividemix", Values{{"warmup-epochs", "3"}}},
-                                         std::pair{"rml-semi", Values{{"k", "2"}, {"warmup-epochs", "5"}}}),
-                         [](const auto& info) {
-                           std::string name = info.param.first;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Methods, RobustMethod,
+    testing::Values(std::pair{std::string("co-teaching"), Values{{"forget-rate", "0.5"}, {"gradual-epochs", "6"}}},
+                    std::pair{std::string("pes"), Values{{"refine-lr", "0.01"}, {"block-epochs", "3"}}},
+                    std::pair{std::string("dividemix"), Values{{"warmup-epochs", "3"}}},
+                    std::pair{std::string("rml-semi"), Values{{"k", "2"}, {"warmup-epochs", "5"}}}),
+    [](const auto& info) {
+      std::string name = info.param.first;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
 
 }  // namespace
 }  // namespace regroup

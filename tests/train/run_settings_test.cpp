@@ -193,6 +193,22 @@ TEST(Schedule, FollowsItsShape) {
   EXPECT_NEAR(learning_rate(rising, 0.25), 2, 1e-12);
   EXPECT_NEAR(learning_rate(rising, 0.625), 1.1, 1e-12);
   EXPECT_NEAR(learning_rate(rising, 1), 0.2, 1e-12);
+  const Settings late = run_settings({{"schedule", "late-linear"}, {"lr", "1"}, {"min-lr", "0"}});
+  EXPECT_DOUBLE_EQ(learning_rate(late, 0.4), 1);
+  EXPECT_NEAR(learning_rate(late, 0.7), 0.5, 1e-12);
+  EXPECT_NEAR(learning_rate(late, 1), 0, 1e-12);
+}
+
+TEST(Schedule, StepsWhereItIsTold) {
+  const auto rate = [](const char* steps, double share) {
+    return learning_rate(run_settings({{"schedule", "steps"}, {"lr", "1"}, {"lr-steps", steps}}), share);
+  };
+  EXPECT_DOUBLE_EQ(rate("0.5", 0.49), 1);
+  EXPECT_DOUBLE_EQ(rate("0.5", 0.9), 0.1);
+  EXPECT_NEAR(rate("0.2,0.4 , 0.6", 0.5), 0.01, 1e-15);
+  EXPECT_DOUBLE_EQ(rate("", 0.9), 1);
+  for (const char* wrong : {"half", "0.5,", "0.5 0.6", "0.6, 0.5", "0", "1", "-0.5", "nan", ", 0.5"})
+    EXPECT_NE(user_error([&] { rate(wrong, 0.5); }).find("lr-steps: '"), std::string::npos) << wrong;
 }
 
 TEST(Duration, IsReadAndShown) {

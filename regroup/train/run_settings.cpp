@@ -142,7 +142,8 @@ std::vector<SettingInfo> common_settings() {
       {"weight-decay", "Training", 5e-4, "Weight decay (L2 penalty)", 0, 1},
       {"label-smoothing", "Training", 0.0, "Share of each label that is spread evenly over all classes", 0, 0.99},
       {"ema", "Training", 0.999,
-       "Decay per step of the ema, a running average of the network (the paper's momentum model); 0: none", 0, 0.999999},
+       "Decay per step of the ema, a running average of the network (the paper's momentum model); 0: none", 0,
+       0.999999},
 
       {"shift", "Augmentation", Int{4}, "Pixels by which images are shifted at random, at most", 0, 512},
       {"padding",

@@ -8,11 +8,11 @@
 
 namespace {
 
-void read(std::span<const std::uint8_t> bytes, int label_bytes, int classes) {
+void read(std::span<const std::uint8_t> bytes, regroup::CifarLabels labels, int classes) {
   regroup::CifarImages images;
   try {
     const auto source = regroup::unpack_gzip(regroup::memory_bytes(bytes), "fuzz");
-    regroup::append_cifar(*source, "fuzz", label_bytes, classes, images);
+    regroup::append_cifar(*source, "fuzz", labels, classes, images);
   } catch (const regroup::UserError&) {
     return;
   }
@@ -26,7 +26,8 @@ void read(std::span<const std::uint8_t> bytes, int label_bytes, int classes) {
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  read({data, size}, 1, 10);
-  read({data, size}, 2, 100);
+  read({data, size}, {1, 0}, 10);
+  read({data, size}, {2, 1}, 100);
+  read({data, size}, {2, 0}, 20);
   return 0;
 }

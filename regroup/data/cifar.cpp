@@ -23,11 +23,11 @@ bool is_there(const std::filesystem::path& file) {
   return std::filesystem::exists(file, unreadable_is_missing);
 }
 
-/// What differs between the two.
+/// What differs between them.
 struct Layout {
   const char* inner;
   int classes;
-  int label_bytes;
+  CifarLabels labels;
   std::vector<const char*> train;
   const char* test;
   const char* names;
@@ -40,7 +40,7 @@ LabelledSet load_files(const std::filesystem::path& folder, const std::vector<co
     const auto file = folder / name;
     if (!is_there(file))
       throw UserError(fmt::format("{}: no {} in {}; {}", info.name, name, folder.string(), info.advice));
-    append_cifar(*open_bytes(file), file.string(), layout.label_bytes, layout.classes, images);
+    append_cifar(*open_bytes(file), file.string(), layout.labels, layout.classes, images);
   }
   LabelledSet set;
   set.source = std::make_shared<ImagesInMemory>(cifar_shape, std::move(images.pixels));
@@ -94,9 +94,8 @@ void append_interleaved(std::span<const std::uint8_t> planes, std::vector<std::u
 
 }  // namespace
 
-void append_cifar(ByteSource& source, const std::string& name, int label_bytes, int classes, CifarImages& images) {
-  const auto labels = static_cast<std::size_t>(label_bytes);
-  std::vector<std::uint8_t> record(labels + 3 * plane);
+void append_cifar(ByteSource& source, const std::string& name, CifarLabels labels, int classes, CifarImages& images) {
+  std::vector<std::uint8_t> record(labels.count + 3 * plane);
   std::size_t count = 0;
   for (std::size_t found = source.read(record); found > 0; found = source.read(record), ++count) {
     if (found < record.size()) {
@@ -105,11 +104,11 @@ void append_cifar(ByteSource& source, const std::string& name, int label_bytes, 
     }
     // A gzip file of a few megabytes may unpack to anything.
     if (count == max_images) throw UserError(fmt::format("{}: more than {} images; is it CIFAR?", name, max_images));
-    const int label = record[labels - 1];
+    const int label = record[labels.used];
     if (label >= classes)
       throw UserError(fmt::format("{}: label {} of image {} is outside 0 .. {}", name, label, count, classes - 1));
     images.labels.push_back(label);
-    append_interleaved(std::span(record).subspan(labels), images.pixels);
+    append_interleaved(std::span(record).subspan(labels.count), images.pixels);
   }
   if (count == 0) throw UserError(fmt::format("{}: the file is empty; fetch it again", name));
 }
@@ -118,14 +117,21 @@ Dataset load_cifar10(const std::filesystem::path& folder, const DatasetInfo& inf
   return load(folder, info,
               {"cifar-10-batches-bin",
                10,
-               1,
+               {.count = 1, .used = 0},
                {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
                "test_batch.bin",
                "batches.meta.txt"});
 }
 
 Dataset load_cifar100(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions&) {
-  return load(folder, info, {"cifar-100-binary", 100, 2, {"train.bin"}, "test.bin", "fine_label_names.txt"});
+  constexpr CifarLabels fine{.count = 2, .used = 1};
+  return load(folder, info, {"cifar-100-binary", 100, fine, {"train.bin"}, "test.bin", "fine_label_names.txt"});
+}
+
+Dataset load_cifar100_coarse(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions&) {
+  constexpr CifarLabels coarse{.count = 2, .used = 0};
+  const auto place = is_there(folder / "cifar100") ? folder / "cifar100" : folder;
+  return load(place, info, {"cifar-100-binary", 20, coarse, {"train.bin"}, "test.bin", "coarse_label_names.txt"});
 }
 
 }  // namespace regroup

@@ -18,14 +18,24 @@ Dataset load_cifar10(const std::filesystem::path& folder, const DatasetInfo& inf
 /// The labels are the fine ones.
 Dataset load_cifar100(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions& options);
 
+/// The same images with their coarse labels: 20 superclasses of five classes each, by coarse_label_names.txt. The files
+/// may also be in the folder's cifar100.
+Dataset load_cifar100_coarse(const std::filesystem::path& folder, const DatasetInfo& info, const LoadOptions& options);
+
 struct CifarImages {
   std::vector<std::uint8_t> pixels;  ///< as a SampleSource gives them
   std::vector<std::int32_t> labels;
 };
 inline constexpr SampleShape cifar_shape{3, 32, 32};
 
-/// Appends the images of one such file: records of `label_bytes` labels, of which the last one counts, and 32x32 values
-/// of red, of green and of blue. `name` is for the messages.
-void append_cifar(ByteSource& source, const std::string& name, int label_bytes, int classes, CifarImages& images);
+/// The labels of a record, a byte each, and which of them counts.
+struct CifarLabels {
+  std::size_t count;
+  std::size_t used;
+};
+
+/// Appends the images of one such file: records of labels and 32x32 values of red, of green and of blue. `name` is for
+/// the messages.
+void append_cifar(ByteSource& source, const std::string& name, CifarLabels labels, int classes, CifarImages& images);
 
 }  // namespace regroup

@@ -26,12 +26,15 @@ constexpr std::array table{
                 "fetch its binary version and give the folder by --data-dir", false, load_cifar10},
     DatasetInfo{"cifar100", "60,000 small photos, 32x32, 100 classes", "",
                 "fetch its binary version and give the folder by --data-dir", false, load_cifar100},
-    DatasetInfo{"folder",
-                "JPEG and PNG files as CLASS/FILE, or as train/CLASS/FILE, val/CLASS/FILE and test/CLASS/FILE, and "
-                "test-NAME/CLASS/FILE for more test sets",
-                "", "give folder:PATH", true, load_folder},
-    DatasetInfo{"csv", "JPEG and PNG files that a CSV file lists as path,label[,clean][,split]", "", "give csv:FILE",
-                true, load_csv},
+    DatasetInfo{"cifar100-coarse", "CIFAR-100 with its 20 superclasses as labels", "",
+                "fetch its binary version and give the folder by --data-dir", false, load_cifar100_coarse},
+    DatasetInfo{
+        "folder",
+        "JPEG, PNG and WebP files as CLASS/FILE, or as train/CLASS/FILE, val/CLASS/FILE and test/CLASS/FILE, and "
+        "test-NAME/CLASS/FILE for more test sets",
+        "", "give folder:PATH", true, load_folder},
+    DatasetInfo{"csv", "JPEG, PNG and WebP files that a CSV file lists as path,label[,clean][,split]", "",
+                "give csv:FILE", true, load_csv},
 };
 
 const DatasetInfo& find_dataset(std::string_view name) {

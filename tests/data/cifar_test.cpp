@@ -73,6 +73,23 @@ TEST(Cifar100, TakesTheFineLabels) {
   EXPECT_EQ(pixels_of(*dataset.train.source)[3072], 2);
 }
 
+TEST(Cifar100, GivesTheCoarseLabelsOnRequest) {
+  const TemporaryFolder folder;
+  folder.write("cifar100/train.bin", record({19, 99}, 1) + record({3, 0}, 2));
+  folder.write("cifar100/test.bin", record({0, 42}, 3));
+  std::string names;
+  for (int i = 0; i < 20; ++i) names += "superclass " + std::to_string(i) + "\n";
+  folder.write("cifar100/coarse_label_names.txt", names);
+  const auto dataset = load_dataset("cifar100-coarse", {.data_dir = folder.path()});
+  EXPECT_EQ(dataset.classes(), 20);
+  EXPECT_EQ(dataset.class_names[19], "superclass 19");
+  EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{19, 3}));
+  EXPECT_EQ(dataset.test().labels, std::vector<std::int32_t>{0});
+  EXPECT_EQ(pixels_of(*dataset.train.source)[3072], 2);
+  const auto file = folder.write("cifar100/test.bin", record({20, 42}, 3));
+  EXPECT_EQ(error_of(folder, "cifar100-coarse"), file.string() + ": label 20 of image 0 is outside 0 .. 19");
+}
+
 TEST(Cifar10, AMissingFileIsNamedWithItsFolder) {
   const TemporaryFolder folder;
   write_small_cifar10(folder);

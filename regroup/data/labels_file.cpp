@@ -12,25 +12,12 @@
 #include <utility>
 
 #include "regroup/core/error.h"
+#include "regroup/data/array_file.h"
 #include "regroup/io/csv.h"
-#include "regroup/io/npy.h"
 #include "regroup/io/text_file.h"
 
 namespace regroup {
 namespace {
-
-constexpr std::string_view npy_signature = "\x93NUMPY";
-
-bool is_npy(std::string_view content) { return content.starts_with(npy_signature); }
-
-/// The values of a list of integers.
-std::vector<std::int64_t> parse_npy_list(std::string_view content, const std::string& name) {
-  const auto bytes = memory_bytes({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()});
-  const NpyArray array = read_npy(*bytes, name);
-  if (array.shape.size() != 1)
-    throw UserError(fmt::format("{}: an array of {} dimensions; give one of 1 dimension", name, array.shape.size()));
-  return integers(array, name);
-}
 
 /// From the label in a file to the number of its class.
 class Classes {
@@ -223,9 +210,10 @@ LabelsFile parse_labels(std::string_view text, const std::string& name, const Da
 LabelsFile read_labels(const std::filesystem::path& file, const Dataset& dataset, const Tell& tell) {
   // Read once, whatever it is: a pipe has nothing to say a second time.
   const std::string content = read_text(file);
-  if (!is_npy(content)) return parse_labels(content, file.string(), dataset, tell);
+  const auto array = parse_array(content, file);
+  if (!array) return parse_labels(content, file.string(), dataset, tell);
+  const auto& values = *array;
   const std::size_t count = image_count(dataset);
-  const auto values = parse_npy_list(content, file.string());
   if (values.size() != count) fail_count(file.string(), values.size(), count, "");
   const Classes classes(dataset.class_names);
   LabelsFile result;
@@ -282,10 +270,11 @@ std::vector<std::uint32_t> parse_trusted(std::string_view text, const std::strin
 
 std::vector<std::uint32_t> read_trusted(const std::filesystem::path& file, const Dataset& dataset, const Tell& tell) {
   const std::string content = read_text(file);
-  if (!is_npy(content)) return parse_trusted(content, file.string(), dataset, tell);
+  const auto array = parse_array(content, file);
+  if (!array) return parse_trusted(content, file.string(), dataset, tell);
   const std::size_t count = image_count(dataset);
   std::vector<std::uint32_t> indexes;
-  for (const std::int64_t index : parse_npy_list(content, file.string())) {
+  for (const std::int64_t index : *array) {
     if (index < 0 || static_cast<std::uint64_t>(index) >= count) {
       throw UserError(fmt::format("{}: index {} is outside 0 .. {}; is the file for this dataset?", file.string(),
                                   index, count - 1));

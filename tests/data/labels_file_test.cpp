@@ -120,6 +120,46 @@ TEST(LabelsFile, ReadsFilesAndArrays) {
             file.string() + ": an array of 2 dimensions; give one of 1 dimension");
 }
 
+TEST(LabelsFile, IntegersOfAnyWidthAreLabelsAndFractionsAreNot) {
+  const TemporaryFolder folder;
+  const auto npy = [&](const std::string& type, const Bytes& values) {
+    std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (2,), }";
+    const Bytes start = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<std::uint8_t>(header.size()), 0};
+    return folder.write("l.npy", start + Bytes(header.begin(), header.end()) + values);
+  };
+  EXPECT_EQ(read_labels(npy("|u1", {3, 1}), images(2)).labels, (Labels{3, 1}));
+  EXPECT_EQ(read_labels(npy("|i1", {3, 1}), images(2)).labels, (Labels{3, 1}));
+  EXPECT_EQ(read_labels(npy("<u2", {3, 0, 1, 0}), images(2)).labels, (Labels{3, 1}));
+  EXPECT_EQ(read_labels(npy("<i4", {3, 0, 0, 0, 1, 0, 0, 0}), images(2)).labels, (Labels{3, 1}));
+  EXPECT_EQ(read_labels(npy("<u8", Bytes{3} + Bytes(7) + Bytes{1} + Bytes(7)), images(2)).labels, (Labels{3, 1}));
+  EXPECT_EQ(user_error([&] { read_labels(npy("<f4", Bytes(8)), images(2)); }),
+            (folder.path() / "l.npy").string() +
+                ": the values have the type '<f4', not integers; save array.astype('int64') instead");
+}
+
+TEST(LabelsFile, WhatOnlyPythonReadsIsRefusedWithTheLineThatConvertsIt) {
+  const TemporaryFolder folder;
+  const auto said = [&](const std::string& name, const std::string& content) {
+    const auto file = folder.write(name, content);
+    const auto message = user_error([&] { read_labels(file, images(3)); });
+    EXPECT_EQ(user_error([&] { read_trusted(file, images(3)); }), message);
+    return message.substr(file.string().size());
+  };
+  const std::string start = ": only Python reads this kind of file; convert it with: python3 -c \"import numpy";
+  const std::string torch = start + ", torch; numpy.save('labels.npy', numpy.asarray(torch.load('l.pt'), 'int64'))\"";
+  const std::string archive("PK\x03\x04...", 7), pickle("\x80\x04...", 5);
+  EXPECT_EQ(said("l.pt", archive), torch);
+  EXPECT_EQ(said("l.pt", "0\n1\n2\n"), torch);  // an old one has no sign
+  EXPECT_EQ(said("L.PTH", pickle),
+            start + ", torch; numpy.save('labels.npy', numpy.asarray(torch.load('L.PTH'), 'int64'))\"");
+  EXPECT_EQ(said("l.pkl", pickle),
+            start + ", pickle; numpy.save('labels.npy', numpy.asarray(pickle.load(open('l.pkl', 'rb')), 'int64'))\"");
+  EXPECT_EQ(said("l.npz", archive),
+            start + "; numpy.save('labels.npy', numpy.asarray(numpy.load('l.npz')['NAME'], 'int64'))\"");
+  EXPECT_EQ(said("labels", pickle),
+            start + ", torch; numpy.save('labels.npy', numpy.asarray(torch.load('labels'), 'int64'))\"");
+}
+
 TEST(LabelsFile, APathStandsForAnIndex) {
   const std::string text = "label,path\ndog,\"train/dog/a, b.png\"\n0,./train//cat/1.png\n2,train/cat/2.png\n";
   EXPECT_EQ(parse(text, photos).labels, (Labels{0, 2, 1}));

@@ -6,6 +6,7 @@
 
 #include "regroup/core/error.h"
 #include "regroup/data/image_file.h"
+#include "regroup/data/photo.h"
 #include "regroup/data/resize.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
@@ -19,6 +20,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (image.size != told || image.pixels.size() != 3 * told.pixels()) std::abort();
     std::vector<std::uint8_t> out(std::size_t{9} * 7 * 3);
     regroup::resize_to_cover(image, {9, 7}, out);
+    // What was decoded before leaves no trace.
+    static regroup::PhotoScratch scratch;
+    static regroup::Image photo;
+    regroup::decode_photo(bytes, "fuzz", 7, scratch, photo);
+    if (photo.size != regroup::photo_size(told, 7) || photo.pixels.size() != 3 * photo.size.pixels()) std::abort();
   } catch (const regroup::UserError&) {
     return 0;
   }

@@ -53,11 +53,10 @@ ImageSize upright(ImageSize stored, int orientation) {
   return lies_on_its_side(orientation) ? ImageSize{stored.width, stored.height} : stored;
 }
 
-Image upright(Image stored, int orientation) {
-  if (orientation == 1) return stored;
+void make_upright(const Image& stored, int orientation, Image& image) {
   const bool bottom_first = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   const bool right_first = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-  Image image{upright(stored.size, orientation), std::vector<std::uint8_t>(stored.pixels.size())};
+  image.reshape(upright(stored.size, orientation));
   std::uint8_t* out = image.pixels.data();
   for (int y = 0; y < image.size.height; ++y) {
     for (int x = 0; x < image.size.width; ++x, out += 3) {
@@ -70,7 +69,6 @@ Image upright(Image stored, int orientation) {
       std::copy_n(&stored.pixels[3 * at], 3, out);
     }
   }
-  return image;
 }
 
 }  // namespace regroup

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "regroup/data/image_file.h"
+#include "regroup/data/image.h"
 
 namespace regroup {
 
@@ -17,7 +17,7 @@ int exif_orientation(std::span<const std::uint8_t> block);
 /// The size of an image once it is upright.
 ImageSize upright(ImageSize stored, int orientation);
 
-/// The image turned and mirrored so that it is upright.
-Image upright(Image stored, int orientation);
+/// Turns and mirrors a stored image so that it is upright.
+void make_upright(const Image& stored, int orientation, Image& image);
 
 }  // namespace regroup

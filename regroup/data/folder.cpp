@@ -123,7 +123,7 @@ Found find_in(const fs::path& root, const fs::path& place) {
   return std::move(walk).found();
 }
 
-/// 10 .webp, 2 .txt: the most frequent first.
+/// 10 .gif, 2 .txt: the most frequent first.
 std::string counted(const std::map<std::string, std::size_t>& endings) {
   std::vector<std::pair<std::string, std::size_t>> sorted(endings.begin(), endings.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -187,9 +187,9 @@ class Lister {
       if (!found.images.empty()) continue;
       const std::string folder = (root_ / place).string();
       if (found.others.empty())
-        throw UserError(fmt::format("{}: no JPEG or PNG files in it; fill or remove this class", folder));
-      throw UserError(fmt::format("{}: it has {} but no JPEG or PNG files; convert them or remove this class", folder,
-                                  counted(found.others)));
+        throw UserError(fmt::format("{}: no JPEG, PNG or WebP files in it; fill or remove this class", folder));
+      throw UserError(fmt::format("{}: it has {} but no JPEG, PNG or WebP files; convert them or remove this class",
+                                  folder, counted(found.others)));
     }
     return list;
   }
@@ -235,7 +235,7 @@ void tell_what_was_found(const fs::path& root, const Lister& lister, const PartF
   std::size_t others = 0;
   for (const auto& [ending, count] : lister.others()) others += count;
   if (others > 0) {
-    options.tell(fmt::format("{} no JPEG or PNG and left out: {}",
+    options.tell(fmt::format("{} no JPEG, PNG or WebP and left out: {}",
                              others == 1 ? "1 file is" : fmt::format("{} files are", others),
                              counted(lister.others())));
   }
@@ -249,7 +249,7 @@ std::vector<std::string> list_images(const fs::path& path) {
     throw UserError(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
   if (!is_folder(path)) return {path.string()};
   std::vector<std::string> files = find_in(path, "").images;
-  if (files.empty()) throw UserError(fmt::format("{}: no JPEG or PNG files in it", path.string()));
+  if (files.empty()) throw UserError(fmt::format("{}: no JPEG, PNG or WebP files in it", path.string()));
   for (auto& file : files) file = (path / file).string();
   return files;
 }

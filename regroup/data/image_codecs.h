@@ -1,9 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <span>
 
-#include "regroup/data/image_file.h"
+#include "regroup/data/image.h"
 
 namespace regroup {
 
@@ -14,17 +15,41 @@ struct CodecError {
 };
 
 struct ImageHeader {
-  ImageSize stored;     ///< before the image is made upright
-  int orientation = 1;  ///< of EXIF
+  ImageSize stored;            ///< before the image is made upright
+  int orientation = 1;         ///< of EXIF
+  bool animated = false;       ///< several images one after the other
+  std::size_t pixels_at = 0;   ///< the place in the file behind the header
+  std::size_t file_bytes = 0;  ///< how long the file is, where the header tells it
 };
 
 /// Reads the header, checks nothing but that it is one.
 bool jpeg_header(std::span<const std::uint8_t> bytes, ImageHeader& header, CodecError& error);
 bool png_header(std::span<const std::uint8_t> bytes, ImageHeader& header, CodecError& error);
+bool webp_header(std::span<const std::uint8_t> bytes, ImageHeader& header, CodecError& error);
 
-/// Decodes into `pixels`, which has room for an RGB image of the stored size, as the header told it.
-bool decode_jpeg(std::span<const std::uint8_t> bytes, ImageSize size, std::span<std::uint8_t> pixels,
-                 CodecError& error);
-bool decode_png(std::span<const std::uint8_t> bytes, ImageSize size, std::span<std::uint8_t> pixels, CodecError& error);
+/// What an image is decoded to.
+struct DecodedSize {
+  ImageSize size;
+  double height = 0, width = 0;  ///< what the image takes of it: the last row and column may be there in part
+
+  /// All of it.
+  static DecodedSize whole(ImageSize size) {
+    return {size, static_cast<double>(size.height), static_cast<double>(size.width)};
+  }
+};
+
+/// The size that an image is decoded to where no more than `wanted` of it is needed: at least that, unless the stored
+/// image is smaller.
+DecodedSize jpeg_decoded_size(ImageSize stored, ImageSize wanted);
+DecodedSize png_decoded_size(ImageSize stored, ImageSize wanted);
+DecodedSize webp_decoded_size(ImageSize stored, ImageSize wanted);
+
+/// Decodes into `pixels`, which has room for an RGB image of that size. `header` is what the header told.
+bool decode_jpeg(std::span<const std::uint8_t> bytes, const ImageHeader& header, ImageSize wanted,
+                 std::span<std::uint8_t> pixels, CodecError& error);
+bool decode_png(std::span<const std::uint8_t> bytes, const ImageHeader& header, ImageSize wanted,
+                std::span<std::uint8_t> pixels, CodecError& error);
+bool decode_webp(std::span<const std::uint8_t> bytes, const ImageHeader& header, ImageSize wanted,
+                 std::span<std::uint8_t> pixels, CodecError& error);
 
 }  // namespace regroup

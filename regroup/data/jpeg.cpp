@@ -85,8 +85,8 @@ int orientation_of(const jpeg_decompress_struct& library) {
 }
 
 /// The library cannot turn the four inks into RGB. Adobe's programs write them inverted.
-void inks_to_rgb(const std::uint8_t* inks, int width, bool inverted, std::uint8_t* rgb) {
-  for (int x = 0; x < width; ++x, inks += 4, rgb += 3) {
+void inks_to_rgb(const std::uint8_t* inks, unsigned width, bool inverted, std::uint8_t* rgb) {
+  for (unsigned x = 0; x < width; ++x, inks += 4, rgb += 3) {
     const int black = inverted ? inks[3] : 255 - inks[3];
     for (int c = 0; c < 3; ++c) {
       const int ink = inverted ? inks[c] : 255 - inks[c];
@@ -95,12 +95,30 @@ void inks_to_rgb(const std::uint8_t* inks, int width, bool inverted, std::uint8_
   }
 }
 
-void decode_rows(Decoder& decoder, ImageSize size, std::uint8_t* pixels) {
+/// The size that the library gives at so many eighths.
+ImageSize at_eighths(ImageSize stored, unsigned eighths) {
+  const auto side = [&](int length) { return static_cast<int>((std::int64_t{length} * eighths + 7) / 8); };
+  return {side(stored.height), side(stored.width)};
+}
+
+/// The library decodes fewer frequencies where the image becomes much smaller anyway. It has vector code for these
+/// shares only.
+unsigned eighths_for(ImageSize stored, ImageSize wanted) {
+  for (const unsigned eighths : {1U, 2U, 4U}) {
+    const ImageSize size = at_eighths(stored, eighths);
+    if (size.height >= wanted.height && size.width >= wanted.width) return eighths;
+  }
+  return 8;
+}
+
+void decode_rows(Decoder& decoder, unsigned eighths, std::uint8_t* pixels) {
   jpeg_decompress_struct& library = decoder.library;
   const bool inks = library.num_components == 4;
   library.out_color_space = inks ? JCS_CMYK : JCS_RGB;
+  library.scale_num = eighths;
+  library.scale_denom = 8;
   jpeg_start_decompress(&library);
-  const auto width = static_cast<JDIMENSION>(size.width);
+  const JDIMENSION width = library.output_width;
   // Owned by the library, so that a jump does not lose it.
   JSAMPARRAY ink_row =
       inks ? library.mem->alloc_sarray(reinterpret_cast<j_common_ptr>(&library), JPOOL_IMAGE, width * 4, 1) : nullptr;
@@ -108,7 +126,7 @@ void decode_rows(Decoder& decoder, ImageSize size, std::uint8_t* pixels) {
     std::uint8_t* row = pixels + std::size_t{library.output_scanline} * width * 3;
     if (inks) {
       jpeg_read_scanlines(&library, ink_row, 1);
-      inks_to_rgb(ink_row[0], size.width, library.saw_Adobe_marker, row);
+      inks_to_rgb(ink_row[0], width, library.saw_Adobe_marker, row);
     } else {
       jpeg_read_scanlines(&library, &row, 1);
     }
@@ -124,10 +142,10 @@ bool try_header(Decoder& decoder, std::span<const std::uint8_t> bytes) {
   return true;
 }
 
-bool try_image(Decoder& decoder, std::span<const std::uint8_t> bytes, ImageSize size, std::uint8_t* pixels) {
+bool try_image(Decoder& decoder, std::span<const std::uint8_t> bytes, unsigned eighths, std::uint8_t* pixels) {
   if (setjmp(decoder.failed) != 0) return false;  // NOLINT(cert-err52-cpp)
   start(decoder, bytes);
-  decode_rows(decoder, size, pixels);
+  decode_rows(decoder, eighths, pixels);
   return true;
 }
 
@@ -138,13 +156,19 @@ bool jpeg_header(std::span<const std::uint8_t> bytes, ImageHeader& header, Codec
   if (!try_header(decoder, bytes)) return false;
   header.stored = {static_cast<int>(decoder.library.image_height), static_cast<int>(decoder.library.image_width)};
   header.orientation = orientation_of(decoder.library);
+  header.pixels_at = bytes.size() - decoder.library.src->bytes_in_buffer;
   return true;
 }
 
-bool decode_jpeg(std::span<const std::uint8_t> bytes, ImageSize size, std::span<std::uint8_t> pixels,
-                 CodecError& error) {
+DecodedSize jpeg_decoded_size(ImageSize stored, ImageSize wanted) {
+  const unsigned eighths = eighths_for(stored, wanted);
+  return {at_eighths(stored, eighths), stored.height * eighths / 8.0, stored.width * eighths / 8.0};
+}
+
+bool decode_jpeg(std::span<const std::uint8_t> bytes, const ImageHeader& header, ImageSize wanted,
+                 std::span<std::uint8_t> pixels, CodecError& error) {
   Decoder decoder(error);
-  return try_image(decoder, bytes, size, pixels.data());
+  return try_image(decoder, bytes, eighths_for(header.stored, wanted), pixels.data());
 }
 
 }  // namespace regroup

@@ -61,7 +61,10 @@ void decode_rows(const Decoder& decoder, ImageSize size, std::uint8_t* pixels) {
   png_set_expand(decoder.library);
   png_set_scale_16(decoder.library);
   png_set_gray_to_rgb(decoder.library);
-  png_set_strip_alpha(decoder.library);
+  // Where there is no alpha, this changes nothing. The colour has as many bits as the file.
+  const png_uint_16 white = png_get_bit_depth(decoder.library, decoder.info) == 16 ? 0xFFFF : 0xFF;
+  const png_color_16 background{0, white, white, white, white};
+  png_set_background(decoder.library, &background, PNG_BACKGROUND_GAMMA_SCREEN, 0, 1.0);
   const int passes = png_set_interlace_handling(decoder.library);
   png_read_update_info(decoder.library, decoder.info);
   const auto row_bytes = static_cast<std::size_t>(size.width) * 3;
@@ -114,13 +117,16 @@ bool png_header(std::span<const std::uint8_t> bytes, ImageHeader& header, CodecE
   header.stored = {static_cast<int>(png_get_image_height(decoder.library, decoder.info)),
                    static_cast<int>(png_get_image_width(decoder.library, decoder.info))};
   header.orientation = find_orientation(bytes);
+  header.pixels_at = bytes.size() - decoder.rest.size();
   return true;
 }
 
-bool decode_png(std::span<const std::uint8_t> bytes, ImageSize size, std::span<std::uint8_t> pixels,
-                CodecError& error) {
+DecodedSize png_decoded_size(ImageSize stored, ImageSize) { return DecodedSize::whole(stored); }
+
+bool decode_png(std::span<const std::uint8_t> bytes, const ImageHeader& header, ImageSize,
+                std::span<std::uint8_t> pixels, CodecError& error) {
   Decoder decoder(bytes, error);
-  return try_image(decoder, size, pixels.data());
+  return try_image(decoder, header.stored, pixels.data());
 }
 
 }  // namespace regroup

@@ -29,11 +29,11 @@ refused() {
 "$make_data" photos 'my photos/Validation' 3
 "$make_data" photos 'my photos/test' 5
 echo hello > 'my photos/README.txt'
-echo hello > 'my photos/Train/hat/notes.webp'
+echo hello > 'my photos/Train/hat/notes.heic'
 
 does 'training by the defaults of the fast recipe' 'The run is in runs/my photos-rml-1' regroup train --data 'folder:my photos' --recipe fast
 cp err said
-for word in '3 classes' 'Train/ 24 images' 'Validation/ 9' 'test/ 15' '1 \.webp' '96x96.*--image-size' 'MB of memory'; do
+for word in '3 classes' 'Train/ 24 images' 'Validation/ 9' 'test/ 15' '1 \.heic' '96x96.*--image-size' 'MB of memory'; do
   grep -qE "$word" said || fail "training does not say '$word': $(cat said)"
 done
 run='runs/my photos-rml-1'

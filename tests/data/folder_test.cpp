@@ -149,13 +149,13 @@ TEST(Folder, OtherFilesAreCountedAndHiddenOnesAreIgnored) {
   const TemporaryFolder folder;
   for (const char* name : {"a/1.png", "b/1.png", "a/.2.png", ".git/1.png", "a/.thumbs/1.png"}) add_image(folder, name);
   folder.write("a/notes.txt", std::string("notes"));
-  for (const char* name : {"a/x/1.webp", "b/2.WebP", "b/.3.webp", "b/Makefile"}) folder.write(name, std::string("?"));
+  for (const char* name : {"a/x/1.heic", "b/2.Heic", "b/.3.heic", "b/Makefile"}) folder.write(name, std::string("?"));
   folder.write("readme.png", std::string("not in a class"));
   Names told;
   const auto dataset = load(folder, {.test_split = 0, .tell = [&](const auto& sentence) { told.push_back(sentence); }});
   EXPECT_EQ(dataset.train.paths, (Names{"a/1.png", "b/1.png"}));
   EXPECT_EQ(told[0], folder.path().string() + ": 2 classes; 2 images");
-  EXPECT_EQ(told[1], "4 files are no JPEG or PNG and left out: 2 .webp, 1 .txt, 1 without ending");
+  EXPECT_EQ(told[1], "4 files are no JPEG, PNG or WebP and left out: 2 .heic, 1 .txt, 1 without ending");
 }
 
 TEST(Folder, FurtherFoldersBelongToTheClass) {
@@ -201,10 +201,10 @@ TEST(Folder, AClassWithoutImagesIsAnError) {
   for (const char* name : {"a/1.png", "b/1.png"}) add_image(folder, name);
   fs::create_directory(folder.path() / "c");
   const std::string place = (folder.path() / "c").string();
-  EXPECT_EQ(error_of(folder), place + ": no JPEG or PNG files in it; fill or remove this class");
-  for (const char* name : {"c/1.webp", "c/2.webp", "c/notes.txt"}) folder.write(name, std::string("no image"));
+  EXPECT_EQ(error_of(folder), place + ": no JPEG, PNG or WebP files in it; fill or remove this class");
+  for (const char* name : {"c/1.gif", "c/2.gif", "c/notes.txt"}) folder.write(name, std::string("no image"));
   EXPECT_EQ(error_of(folder),
-            place + ": it has 2 .webp, 1 .txt but no JPEG or PNG files; convert them or remove this class");
+            place + ": it has 2 .gif, 1 .txt but no JPEG, PNG or WebP files; convert them or remove this class");
 }
 
 TEST(Folder, AtLeastTwoClassesAreNeeded) {
@@ -265,7 +265,7 @@ TEST(ListImages, GoesThroughFoldersInTheOrderOfTheNames) {
   // Whether a file is there is found when it is opened.
   EXPECT_EQ(list_images(file("none.png")), Names{file("none.png")});
   fs::create_directory(folder.path() / "empty");
-  EXPECT_EQ(user_error([&] { list_images(file("empty")); }), file("empty") + ": no JPEG or PNG files in it");
+  EXPECT_EQ(user_error([&] { list_images(file("empty")); }), file("empty") + ": no JPEG, PNG or WebP files in it");
 }
 
 }  // namespace

@@ -42,12 +42,28 @@ TEST(Png, EveryKindOfPixelBecomesRgb) {
   // 16 bits of grey are rounded, not cut: 0x00ff is nearer to 0x0101, which is 1.
   EXPECT_EQ(decode_image(png_file({1, 2}, 16, 0, {0, 0x00, 0xff, 0x12, 0x34}), "f").pixels,
             (Bytes{1, 1, 1, 0x12, 0x12, 0x12}));
-  // Alpha is dropped, whatever it is.
-  EXPECT_EQ(decode_image(png_file({1, 2}, 8, 6, {0, 1, 2, 3, 0, 4, 5, 6, 128}), "f").pixels, (Bytes{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(decode_image(png_file({1, 1}, 8, 4, {0, 9, 0}), "f").pixels, (Bytes{9, 9, 9}));
-  // A palette, with transparency.
-  const auto palette = png_chunk("PLTE", {10, 20, 30, 40, 50, 60}) + png_chunk("tRNS", {0, 255});
-  EXPECT_EQ(decode_image(png_file({2, 1}, 8, 3, {0, 1, 0, 0}, palette), "f").pixels, (Bytes{40, 50, 60, 10, 20, 30}));
+}
+
+TEST(Png, WhatIsTransparentShowsWhite) {
+  // 255 - (255 - value) * alpha / 255, for every depth that has an alpha channel.
+  EXPECT_EQ(decode_image(png_file({1, 3}, 8, 6, {0, 1, 2, 3, 0, 4, 5, 6, 255, 0, 100, 255, 51}), "f").pixels,
+            (Bytes{255, 255, 255, 4, 5, 6, 204, 224, 255}));
+  EXPECT_EQ(decode_image(png_file({1, 3}, 8, 4, {0, 9, 0, 9, 255, 0, 51}), "f").pixels,
+            (Bytes{255, 255, 255, 9, 9, 9, 204, 204, 204}));
+  const Bytes deep = {0, 0, 0, 0, 0, 0, 0, 0x33, 0x33, 0x12, 0x12, 0x34, 0x34, 0x56, 0x56, 0xff, 0xff};
+  // The library rounds down.
+  EXPECT_EQ(decode_image(png_file({1, 2}, 16, 6, deep), "f").pixels, (Bytes{203, 203, 203, 0x12, 0x34, 0x56}));
+  EXPECT_EQ(decode_image(png_file({1, 2}, 16, 4, {0, 0, 0, 0x33, 0x33, 0x12, 0x12, 0xff, 0xff}), "f").pixels,
+            (Bytes{203, 203, 203, 0x12, 0x12, 0x12}));
+  const auto palette = png_chunk("PLTE", {10, 20, 30, 40, 50, 60, 0, 100, 255}) + png_chunk("tRNS", {0, 255, 51});
+  EXPECT_EQ(decode_image(png_file({3, 1}, 8, 3, {0, 1, 0, 0, 0, 2}, palette), "f").pixels,
+            (Bytes{40, 50, 60, 255, 255, 255, 204, 224, 255}));
+  // One colour that is declared transparent.
+  EXPECT_EQ(
+      decode_image(png_file({1, 2}, 8, 2, {0, 1, 2, 3, 1, 2, 4}, png_chunk("tRNS", {0, 1, 0, 2, 0, 3})), "f").pixels,
+      (Bytes{255, 255, 255, 1, 2, 4}));
+  EXPECT_EQ(decode_image(png_file({1, 2}, 8, 0, {0, 7, 8}, png_chunk("tRNS", {0, 7})), "f").pixels,
+            (Bytes{255, 255, 255, 8, 8, 8}));
 }
 
 TEST(Png, InterlacedImagesAreReadAsWell) {
@@ -141,12 +157,62 @@ TEST(ImageFile, TheContentTellsTheTypeAndNotTheName) {
   const auto file = folder.write("png.jpg", png_bytes(image));
   EXPECT_EQ(read_image(file).pixels, image.pixels);
   EXPECT_EQ(read_image_size(file), image.size);
-  const auto text = folder.write("text.png", std::string("GIF89a"));
+  const auto text = folder.write("text.png", std::string("<html>"));
   EXPECT_EQ(user_error([&] { read_image_size(text); }),
-            text.string() + ": neither a JPEG nor a PNG file; convert or remove it");
+            text.string() + ": neither a JPEG, a PNG nor a WebP file; convert or remove it");
   const auto empty = folder.write("empty.png", Bytes{});
   EXPECT_EQ(user_error([&] { read_image(empty); }),
-            empty.string() + ": neither a JPEG nor a PNG file; convert or remove it");
+            empty.string() + ": neither a JPEG, a PNG nor a WebP file; convert or remove it");
+}
+
+TEST(ImageFile, OtherFormatsAreCalledByTheirNames) {
+  const std::pair<std::string, std::string> starts[] = {{"GIF", "GIF89a"},
+                                                        {"TIFF", std::string("II*\0\x08", 5)},
+                                                        {"TIFF", std::string("MM\0*\0", 5)},
+                                                        {"BMP", std::string("BMabcd\0\0\0\0\x36", 11)},
+                                                        {"HEIC", std::string("\0\0\0\x18"
+                                                                             "ftypheic",
+                                                                             12)},
+                                                        {"HEIC", std::string("\0\0\0\x18"
+                                                                             "ftypmif1",
+                                                                             12)},
+                                                        {"AVIF", std::string("\0\0\0\x1c"
+                                                                             "ftypavif",
+                                                                             12)},
+                                                        {"JPEG XL", "\xFF\x0A"},
+                                                        {"JPEG 2000", std::string("\0\0\0\x0CjP  \r\n", 10)}};
+  for (const auto& [format, start] : starts)
+    EXPECT_EQ(error_of(Bytes(start.begin(), start.end())),
+              "f: a " + format + " file; convert it to JPEG, PNG or WebP, or remove it");
+}
+
+TEST(ImageFile, AFileThatWasCutIsFoundWithoutDecodingIt) {
+  const TemporaryFolder folder;
+  const auto image = random_image({40, 60}, 7);
+  for (const auto& [kind, bytes] : {std::pair{"PNG", png_bytes(image)}, {"JPEG", jpeg_bytes(image)}}) {
+    const auto file = folder.path() / "f";
+    folder.write("f", bytes);
+    EXPECT_EQ(check_image_file(file), image.size);
+    // Somebody put a film behind the picture.
+    folder.write("f", bytes + Bytes(100'000, 7));
+    EXPECT_EQ(check_image_file(file), image.size);
+    for (const std::size_t missing : {1U, 2U, 3U, 100U}) {
+      folder.write("f", first_bytes(bytes, bytes.size() - missing));
+      EXPECT_EQ(user_error([&] { check_image_file(file); }),
+                file.string() + ": damaged " + kind + " file (it ends too early); fetch or remove it");
+    }
+  }
+}
+
+TEST(ImageFile, ThePreviewOfACutJpegIsNotTakenForItsEnd) {
+  const TemporaryFolder folder;
+  const auto jpeg = jpeg_bytes(random_image({8, 9}, 8));
+  const Bytes preview = Bytes{0xff, 0xe1, 0, 12} + Bytes{'E', 'x', 'i', 'f', 0, 0, 0xff, 0xd8, 0xff, 0xd9};
+  const Bytes with_preview = first_bytes(jpeg, 2) + preview + Bytes(jpeg.begin() + 2, jpeg.end());
+  EXPECT_EQ(check_image_file(folder.write("whole.jpg", with_preview)), (ImageSize{8, 9}));
+  const auto cut = folder.write("cut.jpg", first_bytes(with_preview, with_preview.size() - 2));
+  EXPECT_EQ(user_error([&] { check_image_file(cut); }),
+            cut.string() + ": damaged JPEG file (it ends too early); fetch or remove it");
 }
 
 TEST(ImageFile, TheSizeIsFoundBehindALongPreview) {

@@ -126,7 +126,8 @@ TEST_F(ImageFiles, BadValidationImagesAreTakenOffTheValidationPart) {
 
 TEST_F(ImageFiles, ABadImageIsRefusedByItsPath) {
   const auto file = folder.write("2.png", std::string("no image"));
-  EXPECT_EQ(user_error([&] { load({}); }), file.string() + ": neither a JPEG nor a PNG file; convert or remove it");
+  EXPECT_EQ(user_error([&] { load({}); }),
+            file.string() + ": neither a JPEG, a PNG nor a WebP file; convert or remove it");
 }
 
 TEST_F(ImageFiles, BadImagesAreSkippedIfAskedForAndToldInOrder) {

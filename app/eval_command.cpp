@@ -43,6 +43,7 @@ Dataset load_data(const EvalFlags& flags, const NetworkCard& card) {
   if (flags.data) settings.set("data", *flags.data, "--data");
   if (flags.data_dir) settings.set("data-dir", *flags.data_dir, "--data-dir");
   settings.set("image-size", std::int64_t{card.height}, "the network");
+  settings.set("resize", std::int64_t{card.resize}, "the network");
   EvalConsole console;
   Dataset dataset = load_run_images(settings, hardware_threads(), console);
   if (std::ranges::all_of(dataset.tests, [](const TestSet& test) { return test.set.size() == 0; }))

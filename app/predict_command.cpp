@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
+#include <iterator>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "cli.h"
@@ -14,7 +17,7 @@
 #include "regroup/core/file.h"
 #include "regroup/core/parallel.h"
 #include "regroup/data/folder.h"
-#include "regroup/data/image_files.h"
+#include "regroup/data/photos.h"
 #include "regroup/io/csv.h"
 #include "regroup/train/trained_predictor.h"
 
@@ -26,79 +29,137 @@ struct PredictFlags {
   std::vector<std::string> inputs;
   std::optional<std::string> out;
   std::string checkpoint = "best", on_bad_image = "skip", device = "auto", precision = "auto";
-  bool probabilities = false, overwrite = false, quiet = false;
+  int top = 1;
+  bool probabilities = false, null = false, overwrite = false, quiet = false;
 };
 
-/// The files that were named, and those in the folders that were named, sorted.
-std::vector<ListedImage> listed(const std::vector<std::string>& inputs) {
-  std::vector<ListedImage> images;
-  for (const std::string& input : inputs) {
-    for (std::string& file : list_images(input)) images.push_back({std::move(file)});
+/// So many images are predicted before their lines are written.
+constexpr std::size_t images_at_a_time = 2000;
+
+/// The files that were named, and those in the folders that were named, sorted. `-` stands for paths from standard
+/// input.
+std::vector<std::string> listed(const PredictFlags& flags) {
+  std::vector<std::string> files;
+  const auto add = [&](const std::string& input) { std::ranges::move(list_images(input), std::back_inserter(files)); };
+  for (const std::string& input : flags.inputs) {
+    if (input != "-") {
+      add(input);
+      continue;
+    }
+    for (std::string path; std::getline(std::cin, path, flags.null ? '\0' : '\n');)
+      if (!path.empty()) add(path);
   }
-  return images;
+  if (files.empty()) throw UserError("no image is named; give files or folders, or their paths on standard input");
+  return files;
 }
 
 /// Image files are read in colour; a network for grey images gets their brightness.
-std::shared_ptr<const SampleSource> to_grey(const SampleSource& images) {
-  const SampleShape shape{1, images.shape().height, images.shape().width};
-  std::vector<std::uint8_t> grey, scratch;
-  grey.reserve(images.size() * shape.bytes());
-  for (std::uint32_t i = 0; i < images.size(); ++i) {
-    const auto colours = images.read(i, scratch);
-    for (const auto* rgb = colours.data(); rgb != colours.data() + colours.size(); rgb += 3)
-      grey.push_back(static_cast<std::uint8_t>((299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000));
-  }
-  return std::make_shared<ImagesInMemory>(shape, std::move(grey));
-}
+class Greyed final : public SampleSource {
+ public:
+  explicit Greyed(const SampleSource& colours) : colours_(colours) {}
 
-LabelledSet load_images(const PredictFlags& flags, const NetworkCard& card) {
-  if (card.height != card.width)
-    throw UserError(
-        fmt::format("the network is for images of {}x{}; image files become square", card.width, card.height));
-  Console console(flags.quiet);
-  LoadOptions options;
-  options.image_size = card.height;
-  options.on_bad_image = flags.on_bad_image == "skip" ? BadImage::skip : BadImage::refuse;
-  options.threads = hardware_threads();
-  options.progress = [&console](std::size_t done, std::size_t total) { console.loading(done, total); };
-  options.warn = [&console](const std::string& sentence) { console.message(sentence); };
-  Dataset dataset;
-  ListedImages images;
-  images.tests["test"] = listed(flags.inputs);
-  load_image_files("", std::move(images), options, dataset);
-  if (dataset.test().size() == 0) throw UserError("none of the images can be read");
-  if (card.channels == 1) dataset.test().source = to_grey(*dataset.test().source);
-  return std::move(dataset.test());
-}
+  SampleShape shape() const override { return {1, colours_.shape().height, colours_.shape().width}; }
+  std::size_t size() const override { return colours_.size(); }
+  bool decodes() const override { return colours_.decodes(); }
+  std::uint64_t digest(std::uint64_t before = hash_start) const override { return colours_.digest(before); }
+  SampleView read(std::uint32_t index, SampleScratch& scratch) const override {
+    const SampleView sample = colours_.read(index, scratch);
+    auto& grey = scratch.grey;
+    grey.clear();
+    for (const auto* rgb = sample.data(); rgb != sample.data() + sample.size(); rgb += 3)
+      grey.push_back(static_cast<std::uint8_t>((299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000));
+    return {grey, sample.height, sample.width};
+  }
+
+ private:
+  const SampleSource& colours_;
+};
+
+/// Writes a line for each image.
+class PredictionLines {
+ public:
+  PredictionLines(const std::vector<std::string>& class_names, const PredictFlags& flags)
+      : names_(class_names), flags_(flags), top_(std::min(static_cast<std::size_t>(flags.top), class_names.size())) {
+    fields_ = {"path", "label", "confidence"};
+    for (std::size_t rank = 2; rank <= top_; ++rank) {
+      fields_.push_back(fmt::format("label_{}", rank));
+      fields_.push_back(fmt::format("confidence_{}", rank));
+    }
+    if (flags.probabilities)
+      for (const std::string& name : names_) fields_.push_back("p_" + name);
+    csv_.row(fields_);
+  }
+
+  void add(const std::string& path, std::span<const float> shares) {
+    order_.resize(shares.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::ranges::partial_sort(order_, order_.begin() + static_cast<std::ptrdiff_t>(top_),
+                              [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
+    fields_ = {path};
+    for (const std::size_t y : std::span(order_).first(top_)) {
+      fields_.push_back(names_[y]);
+      fields_.push_back(fmt::format("{:.4f}", shares[y]));
+    }
+    if (flags_.probabilities)
+      for (const float share : shares) fields_.push_back(fmt::format("{:.4f}", share));
+    csv_.row(fields_);
+  }
+
+  /// What was not printed yet, unless it all goes to a file in the end.
+  void flush() {
+    if (flags_.out) return;
+    write_data(csv_.text());
+    csv_ = {};
+  }
+
+  void finish() {
+    if (flags_.out) write_file(*flags_.out, csv_.text());
+    flush();
+  }
+
+ private:
+  const std::vector<std::string>& names_;
+  const PredictFlags& flags_;
+  std::size_t top_;
+  std::vector<std::string> fields_;
+  std::vector<std::size_t> order_;
+  CsvWriter csv_;
+};
 
 void run_predict(const PredictFlags& flags) {
   if (flags.out) refuse_existing(*flags.out, flags.overwrite);
   const at::Device device = choose_device(flags.device);
   const TrainedPredictor trained = load_trained_predictor(flags.run, flags.checkpoint, device);
-  const auto& names = trained.card.class_names;
-  const LabelledSet images = load_images(flags, trained.card);
-  const auto options = evaluation_of(trained.card, device, choose_precision(flags.precision, device));
-  const at::Tensor shares = probabilities(trained.predictor(), *images.source, options).contiguous();
-  const auto predicted = most_likely(shares);
-
-  CsvWriter csv;
-  std::vector<std::string> fields{"path", "label", "confidence"};
-  if (flags.probabilities)
-    for (const std::string& name : names) fields.push_back("p_" + name);
-  csv.row(fields);
-  for (std::size_t i = 0; i < predicted.size(); ++i) {
-    const float* row = shares.data_ptr<float>() + i * names.size();
-    const auto y = static_cast<std::size_t>(predicted[i]);
-    fields = {images.paths[i], names[y], fmt::format("{:.4f}", row[y])};
-    if (flags.probabilities)
-      for (std::size_t c = 0; c < names.size(); ++c) fields.push_back(fmt::format("{:.4f}", row[c]));
-    csv.row(fields);
+  const NetworkCard& card = trained.card;
+  if (card.height != card.width)
+    throw UserError(
+        fmt::format("the network is for images of {}x{}; image files become square", card.width, card.height));
+  auto options = evaluation_of(card, device, choose_precision(flags.precision, device));
+  options.scoring.workers = hardware_threads();
+  Console console(flags.quiet);
+  PhotosOnDisk::Warn skip;
+  if (flags.on_bad_image == "skip") skip = [&console](const std::string& sentence) { console.message(sentence); };
+  const PhotoReader reader("", {card.height, card.resize > 0 ? card.resize : card.height});
+  const std::vector<std::string> files = listed(flags);
+  PredictionLines lines(card.class_names, flags);
+  std::size_t predicted = 0;
+  for (std::size_t begin = 0; begin < files.size(); begin += images_at_a_time) {
+    const auto some = std::span(files).subspan(begin, std::min(images_at_a_time, files.size() - begin));
+    const PhotosOnDisk photos(reader, {some.begin(), some.end()}, 0, skip);
+    const Greyed greyed(photos);
+    const SampleSource& source = card.channels == 1 ? static_cast<const SampleSource&>(greyed) : photos;
+    const at::Tensor shares = probabilities(trained.predictor(), source, options).contiguous();
+    const auto unreadable = photos.unreadable();
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (std::ranges::binary_search(unreadable, static_cast<std::uint32_t>(i))) continue;
+      lines.add(some[i], {shares.data_ptr<float>() + i * card.class_names.size(), card.class_names.size()});
+      ++predicted;
+    }
+    lines.flush();
+    console.loading(begin + some.size(), files.size());
   }
-  if (flags.out) {
-    write_file(*flags.out, csv.text());
-  } else {
-    write_data(csv.text());
-  }
+  if (predicted == 0) throw UserError("none of the images can be read");
+  lines.finish();
 }
 
 }  // namespace
@@ -107,9 +168,14 @@ void add_predict_command(CLI::App& app) {
   auto flags = std::make_shared<PredictFlags>();
   CLI::App* command = app.add_subcommand("predict", "Say what a trained network sees in images");
   command->add_option("run", flags->run, "A run's folder, or a .safetensors file of one")->required();
-  command->add_option("images", flags->inputs, "Image files, and folders of them")->required();
+  command->add_option("images", flags->inputs, "Image files, and folders of them; -: their paths on standard input")
+      ->required();
   command->add_option("--out", flags->out, "The CSV file to write: path,label,confidence [printed]");
+  command->add_option("--top", flags->top, "Write the so many likeliest classes, each with its confidence")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   command->add_flag("--probabilities", flags->probabilities, "Add a column for each class");
+  command->add_flag("-0,--null", flags->null, "Paths on standard input end with the byte 0, as find -print0 writes them");
   command->add_option("--checkpoint", flags->checkpoint, "Of a run: best (on the noisy validation split) or last")
       ->check(CLI::IsMember({"best", "last"}))
       ->capture_default_str();
@@ -124,7 +190,8 @@ void add_predict_command(CLI::App& app) {
       "Paths and class names are written as they are, for other programs. In a spreadsheet, import them as text: one "
       "that\n"
       "begins with = + - or @ would be taken for a formula.\n\n"
-      "Example:\n  regroup predict runs/photos new-photos/ --out predictions.csv");
+      "Examples:\n  regroup predict runs/photos new-photos/ --out predictions.csv\n"
+      "  find new-photos -name '*.jpg' -print0 | regroup predict runs/photos - --null --top 5");
   command->callback([flags] { run_predict(*flags); });
 }
 

@@ -18,7 +18,7 @@ namespace {
 at::Tensor matrix_of(const regroup::SampleSource& images) {
   const std::size_t count = images.size(), values = images.shape().bytes();
   const at::Tensor matrix = at::empty({static_cast<std::int64_t>(count), static_cast<std::int64_t>(values)}, at::kByte);
-  std::vector<std::uint8_t> scratch;
+  regroup::SampleScratch scratch;
   for (std::uint32_t i = 0; i < count; ++i)
     std::ranges::copy(images.read(i, scratch), matrix.data_ptr<std::uint8_t>() + i * values);
   return matrix.to(at::kFloat) / 255 - 0.3;

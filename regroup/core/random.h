@@ -20,6 +20,7 @@ enum class Purpose : std::uint32_t {
   weights = 9,      ///< the weights that a network starts from
   bootstrap = 10,   ///< which seeds and test images an interval is resampled from
   mixing = 11,      ///< which images are mixed, and in what shares
+  distort = 12,     ///< which part of a photo is shown, and how its colours are changed
 };
 
 /// A stream of random numbers. The stream is its key: the same seed, purpose, epoch and index give the same numbers on

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "regroup/data/image.h"
 #include "regroup/data/sample_source.h"
 
 namespace regroup {
@@ -40,6 +41,7 @@ struct Dataset {
   /// So many images at the end of `train` are the validation part of image files that have one. An index is a position
   /// in `train`: the training images, then the validation images.
   int validation_count = 0;
+  int short_side = 0;  ///< that image files were scaled to; 0: there are none
   bool mirrored_is_same = true;  ///< whether a mirrored image still shows its class: not so for digits
 
   const LabelledSet& test() const { return tests.front().set; }
@@ -50,6 +52,20 @@ struct Dataset {
 
 enum class BadImage { skip, refuse };
 
+/// Where image files are kept once they are decoded.
+enum class KeepImages {
+  by_size,  ///< in memory if they take at most half of it
+  memory,
+  disk,  ///< nowhere: they are decoded each time that they are needed
+};
+
+/// What is known about image files before they are decoded.
+struct ImageSurvey {
+  std::size_t train = 0, validation = 0, tests = 0;  ///< images
+  int classes = 0;
+  ImageSize common;  ///< the most common size of the files
+};
+
 /// What loading may need to know; most datasets need nothing of it but the folder.
 struct LoadOptions {
   // Every member has an initialiser, so that a caller may name only those that it sets.
@@ -57,6 +73,13 @@ struct LoadOptions {
       {};              ///< where the dataset lies; without it, where its package puts it
   int image_size = 0;  ///< for image files: height and width; 0: what most images have, up to max_size
   int max_size = 224;  ///< the largest side that is chosen where no size is asked for
+  /// Chooses the side where none is asked for, at most that of the files and max_size; by default the largest.
+  std::function<int(const ImageSurvey&)> choose_side = {};
+  int resize = 0;      ///< the shorter side that image files are scaled to; 0: image_size, or 8/7 of it for whole images
+  bool whole_images = false;  ///< whether more is kept of an image file than the square in its middle
+  KeepImages keep = KeepImages::by_size;
+  std::filesystem::path cache = {};  ///< a folder for decoded image files; empty: none
+  double cache_bytes = 20e9;         ///< that it may hold at most
   BadImage on_bad_image = BadImage::refuse;
   double test_split = 0.1;  ///< for image files without a test part: the share of each class that becomes one
   std::uint64_t seed = 0;   ///< of that split

@@ -14,7 +14,7 @@
 #include "regroup/core/error.h"
 #include "regroup/core/memory.h"
 #include "regroup/core/parallel.h"
-#include "regroup/data/resize.h"
+#include "regroup/data/photos.h"
 #include "regroup/data/split.h"
 #include "regroup/io/text_file.h"
 
@@ -26,23 +26,25 @@ constexpr int max_asked_side = 4096;
 constexpr std::size_t grain = 16;  // images between two calls of `progress`
 constexpr int few_images = 10;
 constexpr std::size_t max_tests = 100;  // each has columns and files of its own
+constexpr std::size_t most_headers = 20'000;  // tell enough about the sizes of any number of files
 
 void tell(const LoadOptions& options, const std::string& sentence) {
   if (options.tell) options.tell(sentence);
 }
 
-/// Calls read(i) for each of `count` images on several threads. Returns what is wrong with each, "" if nothing is;
-/// where bad images are refused, the first one is thrown.
+/// Calls read(i, scratch) for each of `count` images on several threads. Returns what is wrong with each, "" if nothing
+/// is; where bad images are refused, the first one is thrown.
 std::vector<std::string> read_each(std::size_t count, const LoadOptions& options,
                                    const std::function<void(std::size_t done, std::size_t total)>& progress,
-                                   const std::function<void(std::size_t)>& read) {
+                                   const std::function<void(std::size_t, PhotoScratch&)>& read) {
   std::vector<std::string> problems(count);
   std::mutex mutex;
   std::size_t done = 0;
   parallel_for(count, grain, options.threads, [&](std::size_t begin, std::size_t end) {
+    PhotoScratch scratch;
     for (std::size_t i = begin; i < end; ++i) {
       try {
-        read(i);
+        read(i, scratch);
       } catch (const UserError& error) {
         if (options.on_bad_image == BadImage::refuse) throw;
         problems[i] = error.what();
@@ -60,33 +62,33 @@ std::vector<std::string> read_each(std::size_t count, const LoadOptions& options
   return problems;
 }
 
-/// Keeps what has no problem, in order. `move(from, to)` moves an item; returns how many are left.
-std::size_t keep_good(std::span<const std::string> problems,
-                      const std::function<void(std::size_t, std::size_t)>& move) {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < problems.size(); ++i) {
-    if (!problems[i].empty()) continue;
-    if (kept != i) move(i, kept);
-    ++kept;
-  }
-  return kept;
-}
-
-/// All sizes by their headers; images without a whole header are taken off.
-std::vector<ImageSize> read_sizes(const std::filesystem::path& root, ListedImages& images, const LoadOptions& options) {
-  std::vector<ImageSize> all;
+/// The lists of all parts.
+std::vector<std::vector<ListedImage>*> lists_of(ListedImages& images) {
   std::vector<std::vector<ListedImage>*> lists{&images.train, &images.validation};
   for (auto& [name, list] : images.tests) lists.push_back(&list);
+  return lists;
+}
+
+/// The sizes by the headers of all files, or of many that are spread over the lists where there are more. Those whose
+/// headers were looked at and are not whole are taken off.
+std::vector<ImageSize> read_sizes(const std::filesystem::path& root, ListedImages& images, const LoadOptions& options) {
+  const auto lists = lists_of(images);
+  std::size_t count = 0;
+  for (const auto* list : lists) count += list->size();
+  const std::size_t stride = 1 + count / (most_headers + 1);
+  std::vector<ImageSize> all;
   for (auto* list : lists) {
-    std::vector<ImageSize> sizes(list->size());
-    const auto problems = read_each(list->size(), options, {},
-                                    [&](std::size_t i) { sizes[i] = read_image_size(root / (*list)[i].path); });
-    const auto kept = keep_good(problems, [&](std::size_t from, std::size_t to) {
-      (*list)[to] = std::move((*list)[from]);
-      sizes[to] = sizes[from];
+    std::vector<ImageSize> sizes((list->size() + stride - 1) / stride);
+    const auto problems = read_each(sizes.size(), options, {}, [&](std::size_t i, PhotoScratch&) {
+      sizes[i] = read_image_size(root / (*list)[i * stride].path);
     });
-    list->resize(kept);
-    all.insert(all.end(), sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(kept));
+    std::size_t number = 0;
+    std::erase_if(*list, [&](const ListedImage&) {
+      const std::size_t i = number++;
+      return i % stride == 0 && !problems[i / stride].empty();
+    });
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (problems[i].empty()) all.push_back(sizes[i]);
   }
   return all;
 }
@@ -102,63 +104,115 @@ ImageSize most_common(std::span<const ImageSize> sizes) {
   return {std::get<1>(best->first), std::get<2>(best->first)};
 }
 
-/// The size that all images get, and why.
-ImageSize settle_size(std::span<const ImageSize> sizes, const LoadOptions& options) {
-  if (options.image_size > 0) return {options.image_size, options.image_size};
-  const int side = choose_size(sizes, options.max_size);
-  if (sizes.empty()) return {side, side};
-  const ImageSize common = most_common(sizes);
-  std::string reason = fmt::format("the most common size of the files is {}x{}", common.width, common.height);
-  if (std::min(common.height, common.width) > options.max_size) {
+/// The side of the squares that networks get, and why.
+int settle_side(std::span<const ImageSize> sizes, ImageSurvey survey, const LoadOptions& options) {
+  if (options.image_size > 0) return options.image_size;
+  const int largest = choose_size(sizes, options.max_size);
+  if (sizes.empty()) return largest;
+  survey.common = most_common(sizes);
+  if (options.choose_side) {
+    if (const int side = options.choose_side(survey); side < largest) return std::max(side, min_side);
+  }
+  std::string reason =
+      fmt::format("the most common size of the files is {}x{}", survey.common.width, survey.common.height);
+  if (std::min(survey.common.height, survey.common.width) > options.max_size) {
     reason += fmt::format(", and the network is made for at most {}", options.max_size);
-  } else if (side == min_side) {
+  } else if (largest == min_side) {
     reason += fmt::format(", and networks need {}", min_side);
   }
-  tell(options, fmt::format("images become {}x{}: {} (--image-size changes it)", side, side, reason));
-  return {side, side};
+  tell(options, fmt::format("images become {}x{}: {} (--image-size changes it)", largest, largest, reason));
+  return largest;
 }
 
-void refuse_too_much(const std::filesystem::path& root, std::size_t images, ImageSize size,
-                     const LoadOptions& options) {
-  const double memory = physical_memory();
-  const auto needed = static_cast<double>(images) * static_cast<double>(size.pixels()) * 3;
-  tell(options, fmt::format("{} images of {}x{} need {:.0f} MB of memory", images, size.width, size.height,
-                            std::ceil(needed / 1e6)));
-  if (needed <= memory) return;
-  throw UserError(
-      fmt::format("{}: {} images of {}x{} need {:.0f} GB of memory and there are {:.0f}; give a smaller "
-                  "image size",
-                  root.string(), images, size.width, size.height, needed / 1e9, memory / 1e9));
+PhotoForm settle_form(std::span<const ImageSize> sizes, const ImageSurvey& survey, const LoadOptions& options) {
+  PhotoForm form;
+  form.side = settle_side(sizes, survey, options);
+  form.whole = options.whole_images;
+  form.short_side = options.resize > 0 ? options.resize : options.whole_images ? (form.side * 8 + 3) / 7 : form.side;
+  if (form.short_side < form.side || form.short_side > max_asked_side)
+    throw UserError(fmt::format("images are scaled to {} pixels, and networks get {} of them; give a --resize from {} to {}",
+                                form.short_side, form.side, form.side, max_asked_side));
+  return form;
 }
 
-/// Images of a list and the place for their pixels.
-struct DecodedList {
-  std::vector<ListedImage> images;
-  std::vector<std::uint8_t> pixels;
+/// The bytes that images of these sizes take in a form, on average.
+double mean_bytes(std::span<const ImageSize> sizes, const PhotoForm& form) {
+  if (!form.whole || sizes.empty()) return 3.0 * form.short_side * form.short_side;
+  double sum = 0;
+  for (const ImageSize size : sizes) sum += 3.0 * static_cast<double>(photo_size(size, form.short_side).pixels());
+  return sum / static_cast<double>(sizes.size());
+}
 
-  DecodedList(std::vector<ListedImage> list, SampleShape shape)
-      : images(std::move(list)), pixels(images.size() * shape.bytes()) {}
-};
+/// Whether the images are kept in memory. What that takes is told before it is taken.
+bool fits_into_memory(std::size_t count, double bytes, const PhotoForm& form, const LoadOptions& options) {
+  const double needed = static_cast<double>(count) * bytes, there = physical_memory();
+  const std::string size = form.whole ? fmt::format("with a shorter side of {}", form.short_side)
+                                      : fmt::format("of {}x{}", form.short_side, form.short_side);
+  if (options.keep == KeepImages::disk) {
+    tell(options, fmt::format("{} images {} are decoded from disk in each epoch", count, size));
+    return false;
+  }
+  const auto amount = [](double value) {
+    return value < 1e9 ? fmt::format("{:.0f} MB", std::ceil(value / 1e6)) : fmt::format("{:.1f} GB", value / 1e9);
+  };
+  if (options.keep == KeepImages::by_size && needed > there / 2) {
+    tell(options, fmt::format("{} images {} would take {} of {} of memory, so they are decoded from disk in each epoch "
+                              "(--keep-images memory keeps them)",
+                              count, size, amount(needed), amount(there)));
+    return false;
+  }
+  if (needed > there)
+    throw UserError(fmt::format("{} images {} take {} of memory and there are {}; give a smaller --image-size, or "
+                                "--keep-images disk",
+                                count, size, amount(needed), amount(there)));
+  tell(options, fmt::format("{} images {} take {} of memory", count, size, amount(needed)));
+  return true;
+}
 
-/// What has no problem of such a list. The list is used up: its memory becomes the set's.
-LabelledSet good_images(DecodedList&& list, SampleShape shape, std::span<const std::string> problems) {
-  const bool any_clean = std::ranges::any_of(list.images, [](const ListedImage& image) { return image.clean >= 0; });
-  const auto bytes = static_cast<std::ptrdiff_t>(shape.bytes());
-  const auto kept = keep_good(problems, [&](std::size_t from, std::size_t to) {
-    const auto source = list.pixels.begin() + static_cast<std::ptrdiff_t>(from) * bytes;
-    std::copy(source, source + bytes, list.pixels.begin() + static_cast<std::ptrdiff_t>(to) * bytes);
-    list.images[to] = std::move(list.images[from]);
-  });
-  list.images.resize(kept);
-  list.pixels.resize(kept * shape.bytes());
+std::vector<std::string> paths_of(const std::vector<ListedImage>& list) {
+  std::vector<std::string> paths;
+  paths.reserve(list.size());
+  for (const ListedImage& image : list) paths.push_back(image.path);
+  return paths;
+}
+
+bool knows_clean(const std::vector<ListedImage>& list) {
+  return std::ranges::any_of(list, [](const ListedImage& image) { return image.clean >= 0; });
+}
+
+LabelledSet labelled(std::vector<ListedImage>&& list, bool any_clean) {
   LabelledSet set;
-  set.source = std::make_shared<ImagesInMemory>(shape, std::move(list.pixels));
-  for (ListedImage& image : list.images) {
+  for (ListedImage& image : list) {
     set.labels.push_back(image.label);
     if (any_clean) set.clean.push_back(image.clean);
     set.paths.push_back(std::move(image.path));
   }
   return set;
+}
+
+/// Reads the images of all lists. Those that cannot be read are taken off their lists.
+std::vector<std::vector<Image>> read_all(std::span<std::vector<ListedImage>* const> lists, const PhotoReader& reader,
+                                         const LoadOptions& options) {
+  std::vector<std::vector<Image>> images;
+  std::size_t count = 0;
+  for (const auto* list : lists) {
+    images.emplace_back(list->size());
+    count += list->size();
+  }
+  const auto problems = read_each(count, options, options.progress, [&](std::size_t i, PhotoScratch& scratch) {
+    std::size_t list = 0;
+    for (; i >= images[list].size(); ++list) i -= images[list].size();
+    reader.read((*lists[list])[i].path, scratch, images[list][i]);
+  });
+  auto rest = std::span(problems);
+  for (std::size_t number = 0; number < lists.size(); ++number) {
+    const auto own = rest.first(images[number].size());
+    rest = rest.subspan(own.size());
+    std::size_t i = 0, j = 0;
+    std::erase_if(*lists[number], [&](const ListedImage&) { return !own[i++].empty(); });
+    std::erase_if(images[number], [&](const Image&) { return !own[j++].empty(); });
+  }
+  return images;
 }
 
 /// All in one sentence, however many there are.
@@ -230,35 +284,41 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
   if (images.tests.size() > max_tests)
     throw UserError(fmt::format("{}: {} test sets; give at most {}", root.string(), images.tests.size(), max_tests));
   const auto sizes = read_sizes(root, images, options);
-  const ImageSize size = settle_size(sizes, options);
-  refuse_too_much(root, sizes.size(), size, options);
+  ImageSurvey survey{images.train.size(), images.validation.size(), 0, dataset.classes(), {}};
+  for (const auto& [name, list] : images.tests) survey.tests += list.size();
+  const std::size_t count = survey.train + survey.validation + survey.tests;
+  const PhotoForm form = settle_form(sizes, survey, options);
+  const auto lists = lists_of(images);
+  const bool in_memory = fits_into_memory(count, mean_bytes(sizes, form), form, options);
+  const PhotoReader reader(
+      root, form, options.cache.empty() ? nullptr : std::make_shared<ImageCache>(options.cache, options.cache_bytes));
+  std::vector<bool> any_clean;
+  for (const auto* list : lists) any_clean.push_back(knows_clean(*list));
+  any_clean[0] = any_clean[0] || any_clean[1];
+  std::vector<std::vector<Image>> decoded;
+  if (in_memory) decoded = read_all(lists, reader, options);
 
-  const std::size_t validation_count = images.validation.size();
-  std::move(images.validation.begin(), images.validation.end(), std::back_inserter(images.train));
-  const SampleShape shape{3, size.height, size.width};
-  std::vector<DecodedList> lists;
-  lists.emplace_back(std::move(images.train), shape);
-  for (auto& [name, list] : images.tests) lists.emplace_back(std::move(list), shape);
-
-  const auto problems = read_each(sizes.size(), options, options.progress, [&](std::size_t i) {
-    std::size_t at = i;
-    auto current = lists.begin();
-    for (; at >= current->images.size(); ++current) at -= current->images.size();
-    DecodedList& list = *current;
-    resize_to_cover(read_image(root / list.images[at].path), size,
-                    std::span(list.pixels).subspan(at * shape.bytes(), shape.bytes()));
-  });
-  auto rest = std::span(problems);
-  const auto take = [&](DecodedList& list) {
-    const auto own = rest.first(list.images.size());
-    rest = rest.subspan(own.size());
-    return good_images(std::move(list), shape, own);
+  dataset.short_side = form.short_side;
+  dataset.validation_count = static_cast<int>(images.validation.size());
+  std::ranges::move(images.validation, std::back_inserter(images.train));
+  if (in_memory) std::ranges::move(decoded[1], std::back_inserter(decoded[0]));
+  const PhotosOnDisk::Warn skip = options.on_bad_image == BadImage::skip
+                                      ? options.warn ? options.warn : [](const std::string&) {}
+                                      : PhotosOnDisk::Warn();
+  const auto make_set = [&](std::vector<ListedImage>& list, std::size_t number) {
+    auto paths = paths_of(list);
+    const std::uint64_t digest = digest_of_files(root, paths);
+    LabelledSet set = labelled(std::move(list), any_clean[number]);
+    if (in_memory) {
+      set.source = std::make_shared<PhotosInMemory>(form.shape(), std::move(decoded[number]), digest);
+    } else {
+      set.source = std::make_shared<PhotosOnDisk>(reader, std::move(paths), digest, skip);
+    }
+    return set;
   };
-  dataset.validation_count =
-      static_cast<int>(std::ranges::count(rest.first(lists[0].images.size()).last(validation_count), ""));
-  dataset.train = take(lists[0]);
+  dataset.train = make_set(images.train, 0);
   dataset.tests.clear();
-  for (auto& [name, list] : images.tests) dataset.tests.push_back({name, take(lists[dataset.tests.size() + 1])});
+  for (auto& [name, list] : images.tests) dataset.tests.push_back({name, make_set(list, dataset.tests.size() + 2)});
   if (wants_training && dataset.train.size() == static_cast<std::size_t>(dataset.validation_count))
     throw UserError(fmt::format("{}: no training image could be read; is it the right place?", root.string()));
   tell_small_classes(dataset, options);

@@ -39,11 +39,11 @@ struct ListedImages {
 /// images, and tells it.
 void split_off_test(ListedImages& images, int classes, const LoadOptions& options);
 
-/// Reads the image files, whose paths are relative to `root`, and makes all images RGB of one size: the header of each
-/// file first, then, once the size is settled, one image after the other into its place. Only as many files are
-/// held in memory as there are threads. Fills train, with the validation images at its end, and tests of the dataset;
-/// that there are training images, but none can be read, is an error. Classes with few images are told if the dataset
-/// has its class names already.
+/// Makes samples of image files, whose paths are relative to `root`: RGB, all of one size for networks. The headers of
+/// the files settle that size. Then they are read into memory, one after the other, or left on disk where they would
+/// take too much of it. Fills train, with the validation images at its end, and tests of the dataset; that there are
+/// training images, but none can be read, is an error. Classes with few images are told if the dataset has its class
+/// names already.
 void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,
                       Dataset& dataset);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -124,7 +125,9 @@ class Loader::Ring {
       waited_ += clock_seconds() - start;
     }
     if (!is_ready(next_)) std::rethrow_exception(failure_);
-    return &place(next_++).batch;
+    Place& current = place(next_++);
+    if (plan_.shuffle) leave_out(current);
+    return &current.batch;
   }
 
   double waited() const { return waited_; }
@@ -132,13 +135,15 @@ class Loader::Ring {
  private:
   struct Place {
     Batch batch;
-    std::size_t unfinished = 0;  // images
+    std::size_t unfinished = 0;        // images
+    std::vector<std::size_t> missing;  // places of the images that cannot be read
   };
 
   /// What a thread keeps from image to image.
   struct Workspace {
-    std::vector<std::uint8_t> scratch;
-    std::vector<std::byte*> out;  // where the views of an image go
+    Augmenter::Scratch scratch;
+    std::vector<std::byte*> out;       // where the views of an image go
+    std::vector<std::size_t> missing;  // of the images that it has in work
   };
 
   Place& place(std::size_t batch) { return ring_[batch % ring_.size()]; }
@@ -177,8 +182,10 @@ class Loader::Ring {
       images_out_ = 0;
     }
     lock.unlock();
+    workspace.missing.clear();
     write_images(current.batch, begin, end, workspace);
     lock.lock();
+    current.missing.insert(current.missing.end(), workspace.missing.begin(), workspace.missing.end());
     current.unfinished -= end - begin;
     if (current.unfinished == 0) ready_.notify_one();
   }
@@ -189,6 +196,7 @@ class Loader::Ring {
     batch.views.resize(plan_.views.size());
     for (auto& view : batch.views) view.resize(batch.slots.size() * augmenter_.output_bytes());
     place.unfinished = batch.slots.size();
+    place.missing.clear();
   }
 
   void write_images(Batch& batch, std::size_t begin, std::size_t end, Workspace& workspace) const {
@@ -198,8 +206,30 @@ class Loader::Ring {
     for (std::size_t i = begin; i < end; ++i) {
       for (std::size_t view = 0; view < out.size(); ++view) out[view] = batch.views[view].data() + i * bytes;
       if (batch.slots[i] >= positions_.size()) throw std::out_of_range("a batch plan names a slot that does not exist");
-      augmenter_.write(positions_[batch.slots[i]], plan_.epoch, plan_.views, out, workspace.scratch);
+      if (augmenter_.write(positions_[batch.slots[i]], plan_.epoch, plan_.views, out, workspace.scratch)) continue;
+      for (std::byte* view : out) std::memset(view, 0, bytes);
+      workspace.missing.push_back(i);
     }
+  }
+
+  /// Takes the images that cannot be read out of a batch. In a plan that is not shuffled they keep their places, since
+  /// whoever asked for it counts on them: every pixel has the mean value there.
+  void leave_out(Place& place) const {
+    if (place.missing.empty()) return;
+    Batch& batch = place.batch;
+    const std::size_t bytes = augmenter_.output_bytes();
+    std::ranges::sort(place.missing);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < batch.slots.size(); ++i) {
+      if (std::ranges::binary_search(place.missing, i)) continue;
+      batch.slots[kept] = batch.slots[i];
+      for (auto& view : batch.views) std::memmove(&view[kept * bytes], &view[i * bytes], bytes);
+      ++kept;
+    }
+    if (kept == 0) throw UserError("none of the images of a batch can be read; is their folder still there?");
+    batch.slots.resize(kept);
+    for (auto& view : batch.views) view.resize(kept * bytes);
+    place.missing.clear();
   }
 
   const Augmenter& augmenter_;

@@ -10,7 +10,7 @@
 
 namespace regroup {
 
-/// Some images, ready for the network.
+/// Some images, ready for the network. One that cannot be read is left out where the plan is shuffled.
 struct Batch {
   std::vector<std::uint32_t> slots;
   std::vector<std::vector<std::byte>> views;  ///< of each view: slots.size() images, channels last; see Augmenter

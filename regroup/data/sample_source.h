@@ -5,11 +5,13 @@
 #include <span>
 #include <vector>
 
+#include "regroup/core/error.h"
 #include "regroup/core/hash.h"
+#include "regroup/data/photo.h"
 
 namespace regroup {
 
-/// What all samples of a source are: images of one size.
+/// What networks get of each sample of a source: images of one size.
 struct SampleShape {
   int channels = 0, height = 0, width = 0;
 
@@ -17,6 +19,24 @@ struct SampleShape {
     return static_cast<std::size_t>(channels) * static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
   }
   bool operator==(const SampleShape&) const = default;
+};
+
+/// The values of a sample, row by row, the channels of a pixel side by side. It has at least the height and width of
+/// the shape of its source, from which networks get a part where it has more.
+struct SampleView : std::span<const std::uint8_t> {
+  int height = 0, width = 0;
+};
+
+/// Memory that whoever reads samples keeps from one to the next.
+struct SampleScratch {
+  PhotoScratch photo;
+  Image image;
+  std::vector<std::uint8_t> grey;
+};
+
+/// A sample that cannot be read, where such samples are to be left out. The source has told it already.
+class UnreadableSample : public UserError {
+  using UserError::UserError;
 };
 
 /// Where samples come from, without their labels. They may be more than fit into memory. May be used by several threads
@@ -31,16 +51,22 @@ class SampleSource {
   virtual SampleShape shape() const = 0;
   virtual std::size_t size() const = 0;
 
-  /// shape().bytes() values, row by row, the channels of a pixel side by side: a view of where they lie in memory, or
-  /// of `scratch`, which the caller keeps from call to call, where they have to be decoded. It is valid as long as both
-  /// are and `scratch` is left alone.
-  virtual std::span<const std::uint8_t> read(std::uint32_t index, std::vector<std::uint8_t>& scratch) const = 0;
+  /// A view of where the sample lies in memory, or of `scratch` where it has to be decoded: valid as long as both are
+  /// and `scratch` is left alone. Throws UnreadableSample.
+  virtual SampleView read(std::uint32_t index, SampleScratch& scratch) const = 0;
+
+  /// Whether samples are decoded each time that they are read.
+  virtual bool decodes() const { return false; }
 
   /// A hash of what tells these samples from others, to notice that they have changed: `before`, continued (see
   /// core/hash.h). It takes as long as a look at all samples where they are in memory; it reads no files.
   virtual std::uint64_t digest(std::uint64_t before = hash_start) const = 0;
 };
 
+/// The middle of a sample, as large as the shape of its source: copied to `out`, which has room for that.
+void copy_middle(const SampleView& sample, SampleShape shape, std::span<std::uint8_t> out);
+
+/// Images that have just the size of their shape.
 class ImagesInMemory final : public SampleSource {
  public:
   /// `pixels` has image after image, as `read` gives them.
@@ -48,7 +74,7 @@ class ImagesInMemory final : public SampleSource {
 
   SampleShape shape() const override { return shape_; }
   std::size_t size() const override { return pixels_.size() / shape_.bytes(); }
-  std::span<const std::uint8_t> read(std::uint32_t index, std::vector<std::uint8_t>& scratch) const override;
+  SampleView read(std::uint32_t index, SampleScratch& scratch) const override;
   std::uint64_t digest(std::uint64_t before = hash_start) const override { return hash_of(pixels_, before); }
 
  private:

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "regroup/core/parallel.h"
 #include "regroup/nn/adam.h"
 #include "regroup/nn/sgd.h"
 
@@ -19,6 +20,11 @@ Augmentation augmentation_of(const Settings& settings, const TrainingSet& sample
   const std::string& flip = settings.text("flip");
   const bool sensible = flip != "auto" || samples.mirrored_is_same;
   augmentation.flip = !sensible || flip == "none" ? Flip::none : flip == "alternate" ? Flip::alternate : Flip::random;
+  const std::string& crop = settings.text("crop");
+  augmentation.crop = crop == "random" ? Crop::random : crop == "resized" ? Crop::resized : Crop::shift;
+  augmentation.smallest_part = settings.number("crop-area");
+  augmentation.distortion = {settings.number("jitter"), static_cast<int>(settings.integer("randaugment")),
+                             settings.number("randaugment-strength"), settings.number("cutout")};
   return augmentation;
 }
 
@@ -30,9 +36,10 @@ at::Tensor some_images(const TrainingSet& samples) {
   const std::size_t count = std::min(samples.size(), enough);
   const Augmenter plain(*samples.source, samples.normalisation, PixelType::float32, 0);
   std::vector<std::byte> bytes(count * plain.output_bytes());
-  std::vector<std::uint8_t> scratch;
+  Augmenter::Scratch scratch;
   for (std::size_t i = 0; i < count; ++i) {
     std::byte* const out = &bytes[i * plain.output_bytes()];
+    // One that cannot be read stays at the mean.
     plain.write(samples.positions[i * samples.size() / count], 0, std::span(&no_augmentation, 1), std::span(&out, 1),
                 scratch);
   }
@@ -40,6 +47,12 @@ at::Tensor some_images(const TrainingSet& samples) {
 }
 
 }  // namespace
+
+int loading_threads(const Settings& settings, const SampleSource& source) {
+  const auto workers = static_cast<int>(settings.integer("workers"));
+  if (workers > 0) return workers;
+  return source.decodes() ? hardware_threads() : 1;
+}
 
 Context::Context(const Settings& settings, TrainingSet samples, at::Device device, Precision precision, int threads)
     : settings_(settings),
@@ -102,7 +115,7 @@ std::vector<std::uint32_t> Context::all_slots() const {
 
 std::unique_ptr<Loader> Context::make_loader(BatchPlan plan, std::size_t first, std::size_t end) const {
   return std::make_unique<Loader>(augmenter_, samples_.positions, std::move(plan), first, end,
-                                  static_cast<int>(settings_.integer("workers")));
+                                  loading_threads(settings_, *samples_.source));
 }
 
 TensorBatch Context::to_device(const Batch& batch) const {
@@ -141,7 +154,7 @@ void Context::record_all(const at::Tensor& log_probabilities) {
 }
 
 ScoringOptions Context::scoring() const {
-  return {device_, precision_, static_cast<int>(settings_.integer("workers"))};
+  return {device_, precision_, loading_threads(settings_, *samples_.source)};
 }
 
 std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>& networks, int epoch, int views) const {

@@ -24,6 +24,9 @@ struct TensorBatch {
   at::Tensor labels;              ///< observed
 };
 
+/// The threads that prepare batches of a source, as configured.
+int loading_threads(const Settings& settings, const SampleSource& source);
+
 /// What a method is handed: the samples, the settings, and the tools to make networks and to score the samples.
 class Context {
  public:

@@ -1,112 +1,34 @@
 #include "regroup/reproduce/estimate.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cmath>
 #include <map>
 #include <utility>
 
 #include "regroup/core/clock.h"
 #include "regroup/core/error.h"
+#include "regroup/train/epoch_time.h"
 #include "regroup/train/run_data.h"
-#include "regroup/train/trainer.h"
 
 namespace regroup {
 namespace {
 
-/// An image that is only predicted costs a third of one that is learnt from.
-constexpr double predicting_cost = 1.0 / 3;
-
-/// To measure all test images takes longer than this: their cost is computed instead.
-constexpr double longest_evaluation = 5;
-
-/// Not the mean: others may use the machine, and a step that has to wait takes many times as long.
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// Takes the times of a run. The first step of an epoch waits for its first batch, and is apart from the others.
-class Stopwatch : public Observer {
- public:
-  struct Epoch {
-    double first = 0;  ///< seconds to the end of the first step
-    std::vector<double> others;
-    double end = 0;  ///< from the last step to the end of the epoch: the losses become weights, it is measured
-
-    double step() const { return others.empty() ? first : median(others); }
-  };
-
-  /// `predicted` images are predicted after the last epoch.
-  Stopwatch(double images, double predicted) : images_(images), predicted_(predicted) {}
-
-  void step_done(const StepReport& report) override {
-    const double seconds = lap();
-    if (report.step == 1)
-      epochs.push_back({seconds, {}, 0});
-    else
-      epochs.back().others.push_back(seconds);
-    if (report.epoch == report.epochs && report.step == report.steps)
-      enough = predicted_ / images_ * static_cast<double>(report.steps) * epochs.back().step() * predicting_cost >
-               longest_evaluation;
-  }
-
-  void epoch_done(const EpochMetrics& /*metrics*/, int /*epochs*/) override { epochs.back().end = lap(); }
-
-  std::vector<Epoch> epochs;
-  std::atomic<bool> enough = false;  ///< the last evaluation would take too long
-
- private:
-  double lap() { return clock_seconds() - std::exchange(start_, clock_seconds()); }
-
-  double images_, predicted_;
-  double start_ = clock_seconds();
-};
-
-/// From a run of the same shape that has two batches per epoch: phases that are shares of a run have their share of it.
+/// From a run of the same shape that has two batches per epoch.
 RunTime measured_time(const Settings& settings) {
   const double start = clock_seconds();
   Observer silent;
-  const RunData data = load_run_data(settings, static_cast<int>(settings.integer("threads")), silent);
+  const auto threads = static_cast<int>(settings.integer("threads"));
+  RunData data = load_run_data(settings, threads, silent);
   const double loading = clock_seconds() - start;
-  const auto images = static_cast<double>(data.split.train.size());
-  double tests = 0;
-  for (const TestSet& test : data.dataset.tests) tests += static_cast<double>(test.set.size());
-  const auto validations = static_cast<double>(data.split.validation.size());
-  const double predictors = settings.number("ema") > 0 ? 2 : 1;
-
-  constexpr std::int64_t small_epochs = 6;
-  Settings small = settings;
-  small.set("epochs", small_epochs, "estimate");
-  small.set("limit", 2 * settings.integer("batch-size"), "estimate");
-  small.set("val-split", 0.0, "estimate");
-  small.set("eval-every", small_epochs, "estimate");
-  const double small_images = std::min(images, static_cast<double>(small.integer("limit")));
-  Stopwatch stopwatch(small_images, predictors * tests);
-  train(small, {{}, false, &stopwatch.enough}, stopwatch);
-
-  // The first epoch sets up what the others use again: the second stands for it.
-  auto& epochs = stopwatch.epochs;
-  epochs.front() = epochs[1];
-  const double larger = images / small_images;
-  double per_epoch = 0, per_image = 0;
-  std::vector<double> ends;  // of the epochs without an evaluation
-  for (std::size_t i = 0; i + 1 < epochs.size(); ++i) ends.push_back(epochs[i].end);
-  for (const Stopwatch::Epoch& epoch : epochs) {
-    const auto steps = static_cast<double>(epoch.others.size() + 1);
-    per_image += steps * epoch.step() / small_images / small_epochs;
-    per_epoch += (epoch.first + (steps * larger - 1) * epoch.step() + median(ends) * larger) / small_epochs;
-  }
-  double evaluation = per_image * predicting_cost * predictors * (tests + validations);
-  if (!stopwatch.enough && tests > 0)
-    evaluation = std::max(0.0, epochs.back().end - median(ends)) * (tests + validations) / tests;
-  const auto total = static_cast<double>(settings.integer("epochs"));
-  const double evaluations = std::ceil(total / static_cast<double>(settings.integer("eval-every")));
-  // In the end all training images are predicted once.
-  const double last = images * per_image * predicting_cost;
-  return {loading, per_epoch + (evaluations * evaluation + last) / total};
+  const RunCounts counts = counts_of(data);
+  auto& train = data.split.train;
+  const std::size_t all = train.size();
+  const auto few = std::min(all, static_cast<std::size_t>(2 * settings.integer("batch-size")));
+  // Spread over the classes, which folders hold one after the other.
+  for (std::size_t i = 0; i < few; ++i) train[i] = train[i * all / few];
+  train.resize(few);
+  data.limit_share *= static_cast<double>(few) / static_cast<double>(all);
+  data.split.validation.clear();
+  return {loading, measured_epoch_seconds(settings, std::move(data), counts)};
 }
 
 RunEstimate measured_estimate(const Settings& settings) {

@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 /// Settings that do not decide how a run ends.
 bool is_circumstance(std::string_view name) {
-  constexpr std::string_view circumstances[] = {"data-dir", "device", "threads", "workers", "checkpoint-every"};
+  constexpr std::string_view circumstances[] = {"data-dir", "device",     "threads",          "workers",
+                                                  "cache",    "cache-size", "checkpoint-every", "keep-images"};
   return std::ranges::find(circumstances, name) != std::end(circumstances);
 }
 

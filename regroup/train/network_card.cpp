@@ -35,6 +35,7 @@ bool makes_sense(const NetworkCard& card) {
   const auto within = [](int value, int low, int high) { return value >= low && value <= high; };
   const auto finite = [](float value) { return std::isfinite(value); };
   return within(card.channels, 1, 4) && within(card.height, 28, 4096) && within(card.width, 28, 4096) &&
+         within(card.resize, 0, 4096) && (card.resize == 0 || card.resize >= std::min(card.height, card.width)) &&
          !card.class_names.empty() && within(card.base_width, 0, 1024) &&
          card.mean.size() == static_cast<std::size_t>(card.channels) && card.deviation.size() == card.mean.size() &&
          std::all_of(card.mean.begin(), card.mean.end(), finite) &&
@@ -55,7 +56,8 @@ std::map<std::string, std::string> card_metadata(const NetworkCard& card) {
                            {"class_names", names},
                            {"mean", card.mean},
                            {"deviation", card.deviation},
-                           {"test_flip", card.test_flip}}
+                           {"test_flip", card.test_flip},
+                           {"resize", card.resize}}
                           .dump()}};
 }
 
@@ -77,6 +79,7 @@ NetworkCard read_card(const std::filesystem::path& weights_file) {
     card.mean = content.at("mean").get<std::vector<float>>();
     card.deviation = content.at("deviation").get<std::vector<float>>();
     card.test_flip = content.at("test_flip");
+    card.resize = content.value("resize", 0);
   } catch (const json::exception& error) {
     throw UserError(
         fmt::format("{}: its description of the network is broken: {}", weights_file.string(), error.what()));

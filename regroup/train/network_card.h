@@ -15,6 +15,7 @@ struct NetworkCard {
   std::vector<std::string> class_names;
   std::vector<float> mean, deviation;
   bool test_flip = false;
+  int resize = 0;  ///< the shorter side that image files are scaled to, before the middle is cut out; 0: the height
 };
 
 std::map<std::string, std::string> card_metadata(const NetworkCard& card);

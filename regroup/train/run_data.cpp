@@ -19,6 +19,12 @@ LoadOptions load_options(const Settings& settings, int threads, Observer& observ
   if (!settings.text("data-dir").empty()) options.data_dir = settings.text("data-dir");
   options.image_size = static_cast<int>(settings.integer("image-size"));
   options.max_size = network_named(settings.text("model")).largest_image;
+  options.resize = static_cast<int>(settings.integer("resize"));
+  options.whole_images = settings.text("crop") != "shift";
+  const std::string& keep = settings.text("keep-images");
+  options.keep = keep == "memory" ? KeepImages::memory : keep == "disk" ? KeepImages::disk : KeepImages::by_size;
+  options.cache = settings.text("cache");
+  options.cache_bytes = 1e9 * static_cast<double>(settings.integer("cache-size"));
   options.on_bad_image = settings.text("on-bad-image") == "skip" ? BadImage::skip : BadImage::refuse;
   options.test_split = settings.number("test-split");
   // The test part does not follow the run's seed: runs with other seeds are measured on the same images, and an index
@@ -93,15 +99,19 @@ double RunData::noise_rate() const {
   return known > 0 ? wrong / known : std::numeric_limits<double>::quiet_NaN();
 }
 
-Dataset load_run_images(const Settings& settings, int threads, Observer& observer) {
-  return load_dataset(settings.text("data"), load_options(settings, threads, observer));
+Dataset load_run_images(const Settings& settings, int threads, Observer& observer, const ChooseSide& choose_side) {
+  LoadOptions options = load_options(settings, threads, observer);
+  options.choose_side = choose_side;
+  return load_dataset(settings.text("data"), options);
 }
 
 Features sample_features(std::shared_ptr<const SampleSource> source) {
-  const std::size_t size = source->shape().bytes();
-  return {size, [source = std::move(source)](std::size_t index, std::span<float> row) {
-            std::vector<std::uint8_t> scratch;
-            std::ranges::copy(source->read(static_cast<std::uint32_t>(index), scratch), row.begin());
+  const SampleShape shape = source->shape();
+  return {shape.bytes(), [shape, source = std::move(source)](std::size_t index, std::span<float> row) {
+            SampleScratch scratch;
+            std::vector<std::uint8_t> middle(shape.bytes());
+            copy_middle(source->read(static_cast<std::uint32_t>(index), scratch), shape, middle);
+            std::ranges::copy(middle, row.begin());
           }};
 }
 
@@ -111,9 +121,9 @@ NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int
                     sample_features(images.source), static_cast<std::uint64_t>(settings.integer("seed")), threads);
 }
 
-RunData load_run_data(const Settings& settings, int threads, Observer& observer) {
+RunData load_run_data(const Settings& settings, int threads, Observer& observer, const ChooseSide& choose_side) {
   RunData data;
-  data.dataset = load_run_images(settings, threads, observer);
+  data.dataset = load_run_images(settings, threads, observer, choose_side);
   const Tell tell = [&observer](const std::string& sentence) { observer.message(sentence); };
   choose_labels(settings, threads, tell, data);
   choose_samples(settings, data);

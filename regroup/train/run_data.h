@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,9 +33,13 @@ struct RunData {
   bool is_right(std::uint32_t position) const { return !clean.empty() && clean[position] == observed[position]; }
 };
 
+/// Chooses the side of image files where the settings do not say it.
+using ChooseSide = std::function<int(const ImageSurvey&)>;
+
 /// The images and labels that a run with these settings reads, before any label is replaced. Whoever needs a run's data
 /// loads it here, so that an index means the same image to all.
-Dataset load_run_images(const Settings& settings, int threads, Observer& observer);
+Dataset load_run_images(const Settings& settings, int threads, Observer& observer,
+                        const ChooseSide& choose_side = {});
 
 /// The labels of its training images, made wrong by the settings `noise` and `seed`.
 NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int threads);
@@ -43,7 +48,7 @@ NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int
 /// published generator of instance-dependent noise is fed.
 Features sample_features(std::shared_ptr<const SampleSource> source);
 
-RunData load_run_data(const Settings& settings, int threads, Observer& observer);
+RunData load_run_data(const Settings& settings, int threads, Observer& observer, const ChooseSide& choose_side = {});
 
 /// What the method may see of it.
 TrainingSet training_set(const RunData& data);

@@ -24,8 +24,10 @@ std::vector<std::string_view> model_names() {
   return names;
 }
 
+constexpr std::string_view auto_recipe = "auto";
+
 std::vector<std::string_view> recipe_names() {
-  std::vector<std::string_view> names;
+  std::vector<std::string_view> names{auto_recipe};
   for (const Recipe& recipe : recipes()) names.push_back(recipe.name);
   return names;
 }
@@ -49,6 +51,19 @@ std::string chosen(const std::vector<std::vector<GivenValue>>& layers, std::stri
 
 const Recipe& recipe_named(const std::string& name) {
   return *std::find_if(recipes().begin(), recipes().end(), [&](const Recipe& recipe) { return recipe.name == name; });
+}
+
+/// The recipe of a run. `auto` stands for that of image files of one's own, unless a preset says how to train; for the
+/// paper's otherwise.
+const Recipe& recipe_of(const std::vector<std::vector<GivenValue>>& layers) {
+  const std::string name = chosen(layers, "recipe");
+  if (name != auto_recipe) return recipe_named(name);
+  const bool has_preset = std::ranges::any_of(
+      layers, [](const auto& layer) { return std::ranges::any_of(layer, [](const auto& g) { return g.optional; }); });
+  const std::string data = chosen(layers, "data");
+  const bool own_files = data.starts_with("folder:") || data.starts_with("csv:");
+  if (has_preset || !own_files) return recipe_named("paper");
+  return recipe_named(chosen(layers, "init-weights").empty() ? "photos" : "finetune");
 }
 
 /// A method's own setting of this name, if it has one.
@@ -97,28 +112,37 @@ std::vector<SettingInfo> common_settings() {
        "Share of the images that is put aside for testing, where a folder or CSV file has no test part", 0, 0.9},
       {"limit", "Data", Int{0}, "Number of training images to use, the same share of each label; 0: all", 0, big},
       {"image-size", "Data", Int{0},
-       "Height and width in pixels that image files are scaled to; 0: the size of most of them, but at most 96 for the "
-       "network fast and 224 for others",
+       "Height and width in pixels of what networks get of image files; 0: the size of most of them, but at most 96 for "
+       "the network fast and 224 for others",
+       0, 4096},
+      {"resize", "Data", Int{0},
+       "Shorter side in pixels that image files are scaled to before crops are taken; 0: image-size where crop is shift, "
+       "else 8/7 of it",
        0, 4096},
       {"on-bad-image",
        "Data",
-       Text("refuse"),
-       "What to do about an image file that cannot be read: leave it out, or stop with an error",
+       Text("skip"),
+       "What to do about an image file that cannot be read: name it and leave it out, or stop with an error",
        0,
        0,
        {"skip", "refuse"}},
 
       {"method", "Training", Text("rml"),
        "How to learn from labels that are partly wrong; the methods are listed below", 0, 0, method_names()},
-      {"recipe", "Training", Text("paper"),
-       "Set of defaults for how the network is optimised; the recipes are listed below", 0, 0, recipe_names()},
+      {"recipe", "Training", Text(auto_recipe),
+       "Set of defaults for how the network is optimised; the recipes are listed below. auto: photos for image files of "
+       "your own, finetune where init-weights is given with them, else paper",
+       0, 0, recipe_names()},
+      {"budget", "Training", Text("none"),
+       "Time that a run may take, such as 20m or 2h; decides epochs and image-size where they are 0, by the speed of this "
+       "machine"},
       {"model", "Training", Text("resnet18"), "Network to train", 0, 0, model_names()},
       {"width", "Training", Int{0}, "Channels of the network's first block; 0: as many as the network usually has", 0,
        1024},
       {"init-weights", "Training", Text(),
        "Safetensors file of weights to start from; layers that do not fit start at random"},
       {"seed", "Training", Int{1}, "Seed of all random numbers: the same seed gives the same run", 0, 9e15},
-      {"epochs", "Training", Int{200}, "Passes over the training data", 1, 1e6},
+      {"epochs", "Training", Int{200}, "Passes over the training data; 0: as many as the budget allows", 0, 1e6},
       {"batch-size", "Training", Int{128}, "Images per step", 2, 65536},
       {"lr", "Training", 0.1, "Highest learning rate", 1e-12, 1000},
       {"min-lr", "Training", 1e-4, "Learning rate at the end of the run, with the schedules cosine and linear", 0,
@@ -161,6 +185,22 @@ std::vector<SettingInfo> common_settings() {
        0,
        {"auto", "random", "alternate", "none"}},
 
+      {"crop",
+       "Augmentation",
+       Text("shift"),
+       "How views are cut out of images: the middle shifted at random, any part of that size, or a part of random size "
+       "and shape that is scaled",
+       0,
+       0,
+       {"shift", "random", "resized"}},
+      {"crop-area", "Augmentation", 0.08, "Smallest part of an image's area that a resized crop shows", 0.01, 1},
+      {"jitter", "Augmentation", 0.0,
+       "Strength of colour jitter: brightness, contrast and saturation change by at most this share", 0, 1},
+      {"randaugment", "Augmentation", Int{0}, "Operations of RandAugment per view; 0: none", 0, 14},
+      {"randaugment-strength", "Augmentation", 0.3, "Strength of the operations of RandAugment", 0, 1},
+      {"cutout", "Augmentation", 0.0, "Side of the square that is blotted out of each view, as a share of the image's",
+       0, 1},
+
       {"eval-every", "Measuring", Int{1},
        "Epochs from one measurement of accuracy to the next; the last epoch is always measured", 1, 1e6},
       {"test-flip", "Measuring", false, "Average predictions over an image and its mirror image"},
@@ -182,7 +222,21 @@ std::vector<SettingInfo> common_settings() {
        0,
        {"auto", "fp32", "bf16"}},
       {"threads", "Machine", Int{0}, "Threads that compute; 0: one per core", 0, 4096},
-      {"workers", "Machine", Int{1}, "Threads that prepare batches, beside those that compute", 1, 256},
+      {"workers", "Machine", Int{0},
+       "Threads that prepare batches, beside those that compute; 0: one, or one per core where images are decoded from "
+       "disk",
+       0, 256},
+      {"keep-images",
+       "Machine",
+       Text("auto"),
+       "Keep decoded image files in memory, or decode them from disk in each epoch; auto: in memory if they take at most "
+       "half of it",
+       0,
+       0,
+       {"auto", "memory", "disk"}},
+      {"cache", "Machine", Text(),
+       "Folder that keeps decoded image files on disk, for runs to share; empty: none"},
+      {"cache-size", "Machine", Int{20}, "Gigabytes that the cache may hold", 1, 1e6},
   };
 }
 
@@ -207,7 +261,8 @@ Settings default_settings(const MethodInfo& method, const Recipe& recipe) {
 
 Settings resolve_settings(const std::vector<std::vector<GivenValue>>& layers) {
   const MethodInfo& method = method_named(chosen(layers, "method"));
-  Settings settings = default_settings(method, recipe_named(chosen(layers, "recipe")));
+  const Recipe& recipe = recipe_of(layers);
+  Settings settings = default_settings(method, recipe);
   for (const auto& layer : layers) {
     for (const GivenValue& given : layer) {
       if (given.optional && means_another(given.name, layer, method)) continue;
@@ -221,6 +276,7 @@ Settings resolve_settings(const std::vector<std::vector<GivenValue>>& layers) {
       set_given(settings, given);
     }
   }
+  settings.set("recipe", std::string(recipe.name), "recipe");
   return settings;
 }
 

@@ -17,13 +17,16 @@
 #include "regroup/core/hash.h"
 #include "regroup/core/memory.h"
 #include "regroup/core/parallel.h"
+#include "regroup/io/text_file.h"
 #include "regroup/methods/method.h"
 #include "regroup/methods/schedule.h"
 #include "regroup/nn/engine.h"
 #include "regroup/nn/network.h"
 #include "regroup/nn/weights.h"
 #include "regroup/report/event_file.h"
+#include "regroup/train/budget.h"
 #include "regroup/train/checkpoint.h"
+#include "regroup/train/data_change.h"
 #include "regroup/train/duration.h"
 #include "regroup/train/loop.h"
 #include "regroup/train/measure.h"
@@ -83,7 +86,8 @@ class Run {
         primary_(method_->primary()),
         measurement_(
             data_, context_, *method_,
-            {data_.normalisation, {device_, precision_, static_cast<int>(settings.integer("workers")), mirrors()}}) {
+            {data_.normalisation,
+             {device_, precision_, loading_threads(settings, *data_.dataset.train.source), mirrors()}}) {
     context_.say = [this](const std::string& sentence) { observer_.message(sentence); };
     if (context_.samples().size() == 0) throw UserError("there are no images left to train on; lower val-split");
     learning_rate(settings, 0);  // also finds out whether it can be computed
@@ -162,7 +166,8 @@ class Run {
             data_.dataset.class_names,
             data_.normalisation.mean,
             data_.normalisation.deviation,
-            mirrors()};
+            mirrors(),
+            data_.dataset.short_side};
   }
 
   void begin() {
@@ -185,8 +190,10 @@ class Run {
     const RunProgress saved = load_checkpoint(options_.output / "last", *method_, state_);
     method_->restored();
     if (saved.fingerprint != progress_.fingerprint)
-      throw UserError(fmt::format("{}: the images, labels or test sets are not those that this run began with",
-                                  options_.output.string()));
+      throw UserError(fmt::format(
+          "{}: the data is not what this run began with: {}; put it back, or begin a new run with --config {}",
+          options_.output.string(), describe_change(read_text(options_.output / "labels.csv"), data_),
+          (options_.output / "config.toml").string()));
     if (saved.machine != progress_.machine)
       observer_.message(
           fmt::format("this run began with {} and continues with {}: the result may differ in the last bits",
@@ -380,8 +387,11 @@ class Run {
 TrainResult train(const Settings& settings, const TrainOptions& options, Observer& observer) {
   // First of all: nothing is loaded for a run that another process trains.
   auto folder = claimed(options);
-  RunData data = load_run_data(settings, threads_of(settings), observer);
-  return Run(settings, std::move(folder), std::move(data), options, observer).train();
+  Budget budget(settings, observer);
+  RunData data = load_run_data(settings, threads_of(settings), observer,
+                               [&](const ImageSurvey& survey) { return budget.choose_side(survey); });
+  const Settings decided = budget.decided(data);
+  return Run(decided, std::move(folder), std::move(data), options, observer).train();
 }
 
 TrainResult train(const Settings& settings, RunData data, const TrainOptions& options, Observer& observer) {

@@ -38,7 +38,7 @@ std::vector<float> written(const Augmenter& augmenter, Augmentation augmentation
   std::vector<std::byte> bytes(values * bytes_of(type));
   const std::vector<Augmentation> views(view + 1, augmentation);
   const std::vector<std::byte*> out(view + 1, bytes.data());  // the last one stays
-  std::vector<std::uint8_t> scratch;
+  Augmenter::Scratch scratch;
   augmenter.write(sample, epoch, views, out, scratch);
   std::vector<float> result(values);
   for (std::size_t i = 0; i < values; ++i) {
@@ -57,7 +57,7 @@ std::vector<float> written(const Augmenter& augmenter, Augmentation augmentation
 std::vector<double> slow_view(const SampleSource& images, std::uint32_t sample, const Normalisation& normalisation,
                               Padding padding, int shift, int top, int left, bool mirrored) {
   const auto [channels, height, width] = images.shape();
-  std::vector<std::uint8_t> scratch;
+  SampleScratch scratch;
   const auto image = images.read(sample, scratch);
   const auto source = [&, width = width, channels = channels](int y, int x, int c) {
     return static_cast<double>(image[static_cast<std::size_t>((y * width + x) * channels + c)]);
@@ -181,7 +181,7 @@ TEST(Augmenter, WritesNothingBehindTheImage) {
     std::vector<std::byte> out(augmenter.output_bytes() + 64, std::byte{0xa5});
     const Augmentation augmentation{2, Padding::reflect, Flip::random};
     std::byte* const first = out.data();
-    std::vector<std::uint8_t> scratch;
+    Augmenter::Scratch scratch;
     for (std::uint32_t epoch = 0; epoch < 20; ++epoch)
       augmenter.write(1, epoch, std::span(&augmentation, 1), std::span(&first, 1), scratch);
     EXPECT_EQ(std::count(out.end() - 64, out.end(), std::byte{0xa5}), 64);
@@ -284,7 +284,7 @@ TEST(Augmenter, AViewDoesNotDependOnTheAugmentationsOfTheOthers) {
   std::vector<std::vector<std::byte>> views(mixed.size(), std::vector<std::byte>(augmenter.output_bytes()));
   std::vector<std::byte*> out;
   for (auto& view : views) out.push_back(view.data());
-  std::vector<std::uint8_t> scratch;
+  Augmenter::Scratch scratch;
   for (std::uint32_t sample = 0; sample < 20; ++sample) {
     augmenter.write(sample, 2, mixed, out, scratch);
     const auto together = views;
@@ -327,7 +327,7 @@ TEST(Augmenter, RefusesWhatIsNotThere) {
   std::vector<std::byte> out(augmenter.output_bytes());
   const auto write = [&](std::uint32_t sample, const std::vector<Augmentation>& views) {
     const std::vector<std::byte*> places{out.data()};
-    std::vector<std::uint8_t> scratch;
+    Augmenter::Scratch scratch;
     augmenter.write(sample, 0, views, places, scratch);
   };
   write(1, {no_augmentation});

@@ -57,7 +57,7 @@ TEST(Folder, TheValidationPartComesBehindTheTrainingImages) {
     EXPECT_EQ(dataset.validation_count, 1);
     EXPECT_EQ(dataset.test().paths, Names{"Testing/a/3.png"});
     EXPECT_EQ(told, (Names{folder.path().string() + ": 2 classes; Training/ 2 images, " + name + "/ 1, Testing/ 1",
-                           "4 images of 2x2 need 1 MB of memory",
+                           "4 images of 2x2 take 1 MB of memory",
                            "classes with fewer than 10 training images: a (1), b (1)"}));
   }
 }
@@ -106,7 +106,7 @@ TEST(Folder, WithoutATestPartOneIsSplitOffEvenIfThereIsAValidationPart) {
   EXPECT_EQ(dataset.test().size(), 4U);
   EXPECT_EQ(told, (Names{folder.path().string() + ": 2 classes; train/ 40 images, val/ 1",
                          "no test part: 10 % of each class (4 images) become the test images (--test-split)",
-                         "41 images of 2x2 need 1 MB of memory"}));
+                         "41 images of 2x2 take 1 MB of memory"}));
   told.clear();
   EXPECT_EQ(
       load(folder, {.test_split = 0, .tell = [&](const auto& sentence) { told.push_back(sentence); }}).test().size(),

@@ -41,7 +41,8 @@ class ImageFiles : public testing::Test {
 
   /// The first value of each image.
   static Bytes values(const LabelledSet& set) {
-    Bytes values, scratch;
+    Bytes values;
+    SampleScratch scratch;
     for (std::uint32_t i = 0; i < set.source->size(); ++i) values.push_back(set.source->read(i, scratch)[0]);
     return values;
   }
@@ -95,7 +96,7 @@ TEST_F(ImageFiles, TheSizeAndTheMemoryAreToldBeforeTheImagesAreDecoded) {
     return told[0];
   };
   EXPECT_EQ(first(), "images become 30x30: the most common size of the files is 30x30 (--image-size changes it)");
-  EXPECT_EQ(told[1], "8 images of 30x30 need 1 MB of memory");
+  EXPECT_EQ(told[1], "8 images of 30x30 take 1 MB of memory");
   options.max_size = 29;
   EXPECT_EQ(first(),
             "images become 29x29: the most common size of the files is 30x30, and the network is made for at "
@@ -160,13 +161,72 @@ TEST_F(ImageFiles, WithoutAnyGoodTrainingImageThereIsAnError) {
             folder.path().string() + ": no training image could be read; is it the right place?");
 }
 
-TEST_F(ImageFiles, WhatDoesNotFitIntoTheMemoryIsRefusedBeforeItIsDecoded) {
-  const auto memory =
-      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  list.train.resize(memory / (std::size_t{4096} * 4096 * 3) + 1, list.train[0]);
-  const auto error = user_error([&] { load({.image_size = 4096}); });
-  EXPECT_NE(error.find(" images of 4096x4096 need "), std::string::npos) << error;
-  EXPECT_TRUE(error.ends_with("; give a smaller image size")) << error;
+/// More images than the memory holds.
+class ManyImages : public ImageFiles {
+ protected:
+  ManyImages() {
+    const auto memory =
+        static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    list.train.resize(memory / (std::size_t{4096} * 4096 * 3) + 1, list.train[0]);
+    options.tell = [this](const std::string& sentence) { told.push_back(sentence); };
+  }
+
+  LoadOptions options{.image_size = 4096};
+  std::vector<std::string> told;
+};
+
+TEST_F(ManyImages, AreLeftOnDisk) {
+  const auto dataset = load(options);
+  EXPECT_TRUE(dataset.train.source->decodes());
+  EXPECT_EQ(dataset.train.source->size(), list.train.size());
+  EXPECT_NE(told.at(0).find(" of memory, so they are decoded from disk in each epoch"), std::string::npos) << told[0];
+  SampleScratch scratch;
+  EXPECT_EQ(dataset.train.source->read(7, scratch).height, 4096);
+}
+
+TEST_F(ManyImages, AreRefusedBeforeTheyAreDecodedWhereTheyAreToBeInMemory) {
+  options.keep = KeepImages::memory;
+  const auto error = user_error([&] { load(options); });
+  EXPECT_NE(error.find(" images of 4096x4096 take "), std::string::npos) << error;
+  EXPECT_TRUE(error.ends_with("; give a smaller --image-size, or --keep-images disk")) << error;
+}
+
+TEST_F(ImageFiles, OnDiskAreWhatTheyAreInMemory) {
+  const auto memory = load({.image_size = 8, .resize = 12}), disk = load({.image_size = 8, .resize = 12, .keep = KeepImages::disk});
+  EXPECT_FALSE(memory.train.source->decodes());
+  EXPECT_TRUE(disk.train.source->decodes());
+  EXPECT_EQ(disk.train.source->shape(), (SampleShape{3, 8, 8}));
+  EXPECT_EQ(disk.short_side, 12);
+  EXPECT_EQ(pixels_of(*memory.train.source), pixels_of(*disk.train.source));
+  EXPECT_EQ(memory.train.source->digest(), disk.train.source->digest());
+  EXPECT_EQ(memory.train.labels, disk.train.labels);
+  EXPECT_EQ(memory.test().paths, disk.test().paths);
+}
+
+TEST_F(ImageFiles, WholeImagesKeepMoreThanTheSquare) {
+  const auto dataset = load({.image_size = 14, .whole_images = true});
+  EXPECT_EQ(dataset.short_side, 16) << "8/7 of the side, unless something else is asked for";
+  SampleScratch scratch;
+  const SampleView view = dataset.test().source->read(1, scratch);
+  EXPECT_EQ(view.height, 16);
+  EXPECT_EQ(view.width, 24);
+  EXPECT_EQ(user_error([&] { load({.image_size = 14, .resize = 13}); }),
+            "images are scaled to 13 pixels, and networks get 14 of them; give a --resize from 14 to 4096");
+}
+
+TEST_F(ImageFiles, TheSideMayBeChosenByWhatIsThere) {
+  ImageSurvey seen;
+  LoadOptions options;
+  options.choose_side = [&](const ImageSurvey& survey) {
+    seen = survey;
+    return 29;
+  };
+  EXPECT_EQ(load(options).train.source->shape().height, 29);
+  EXPECT_EQ(seen.train, 6U);
+  EXPECT_EQ(seen.tests, 2U);
+  EXPECT_EQ(seen.common, (ImageSize{30, 30}));
+  options.image_size = 28;
+  EXPECT_EQ(load(options).train.source->shape().height, 28) << "what is asked for counts";
 }
 
 TEST_F(ImageFiles, ProgressGrowsToTheTotalOnThreads) {

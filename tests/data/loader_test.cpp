@@ -82,7 +82,7 @@ TEST(LoaderThreads, ImagesAreThoseOfTheAugmenter) {
   const std::size_t bytes = source.augmenter.output_bytes();
   std::vector<std::vector<std::byte>> expected(2, std::vector<std::byte>(bytes));
   const std::vector<std::byte*> out{expected[0].data(), expected[1].data()};
-  std::vector<std::uint8_t> scratch;
+  Augmenter::Scratch scratch;
   for (const auto& batch : load(source, plan, 0, 2)) {
     ASSERT_EQ(batch.views.size(), 2U);
     for (std::size_t i = 0; i < 20; ++i) {

@@ -23,7 +23,8 @@ inline ImagesInMemory random_images(std::size_t count, SampleShape shape) {
 
 /// All bytes of a source.
 inline std::vector<std::uint8_t> pixels_of(const SampleSource& source) {
-  std::vector<std::uint8_t> bytes, scratch;
+  std::vector<std::uint8_t> bytes;
+  SampleScratch scratch;
   for (std::uint32_t i = 0; i < source.size(); ++i) {
     const auto sample = source.read(i, scratch);
     bytes.insert(bytes.end(), sample.begin(), sample.end());

@@ -13,7 +13,7 @@ namespace {
 Scores slowly(Network& network, const SampleSource& images, std::uint32_t position, const Normalisation& by) {
   const at::NoGradGuard no_grad;
   network.training = false;
-  std::vector<std::uint8_t> scratch;
+  SampleScratch scratch;
   const auto bytes = images.read(position, scratch);
   const auto [channels, height, width] = images.shape();
   at::Tensor x = at::empty({1, channels, height, width});

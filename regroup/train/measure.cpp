@@ -20,16 +20,18 @@ Measurement::Measurement(const RunData& data, const Context& context, Method& me
     : data_(data), context_(context), method_(method), evaluation_(std::move(evaluation)) {}
 
 void Measurement::measure(bool accuracies, bool last, EpochMetrics& row) {
-  row.add("train_loss", mean_loss());
+  const std::vector<std::uint32_t> slots = context_.epoch_slots(row.epoch - 1);
+  row.add("train_loss", mean_loss(slots));
   measure_predictors(accuracies, last, row);
-  measure_samples(row);
+  measure_samples(slots, row);
   for (const Metric& metric : method_.metrics()) row.add(metric.name, metric.value);
   if (last) material_.final_losses = final_losses();
 }
 
-double Measurement::mean_loss() const {
+double Measurement::mean_loss(std::span<const std::uint32_t> slots) const {
   double loss = 0, recorded = 0;
-  for (const float value : context_.book().losses()) {
+  for (const std::uint32_t slot : slots) {
+    const float value = context_.book().losses()[slot];
     if (value == LossBook::unrecorded) continue;
     loss += static_cast<double>(value);
     ++recorded;
@@ -76,10 +78,10 @@ void Measurement::measure_predictors(bool accuracies, bool last, EpochMetrics& r
 }
 
 /// Weights, and wrong labels that the last training pass predicted, of right and of wrong labels where that is known.
-void Measurement::measure_samples(EpochMetrics& row) const {
+void Measurement::measure_samples(std::span<const std::uint32_t> slots, EpochMetrics& row) const {
   const auto weights = method_.weights();
   double sums[2] = {}, counts[2] = {}, all = 0, memorised = 0;
-  for (std::size_t slot = 0; slot < context_.samples().size(); ++slot) {
+  for (const std::uint32_t slot : slots) {
     const std::uint32_t position = context_.samples().positions[slot];
     const double weight = weights.empty() ? 1 : static_cast<double>(weights[slot]);
     all += weight;
@@ -89,7 +91,7 @@ void Measurement::measure_samples(EpochMetrics& row) const {
     ++counts[wrong];
     if (wrong && context_.predicted()[slot] == context_.samples().labels[slot]) ++memorised;
   }
-  row.add("weight", all / static_cast<double>(context_.samples().size()));
+  row.add("weight", all / static_cast<double>(slots.size()));
   row.add("weight_clean", share(sums[0], counts[0]));
   row.add("weight_noisy", share(sums[1], counts[1]));
   row.add("memorised", share(memorised, counts[1]));
@@ -120,7 +122,7 @@ void Measurement::measure_split(EpochMetrics& row) const {
 /// The losses and predictions of the training samples by the trained model, without augmentation.
 FinalLosses Measurement::final_losses() const {
   FinalLosses final;
-  const at::Tensor logits = context_.score({&method_.learners().front()->model()}).front().logits;
+  const at::Tensor logits = context_.score({&method_.learners().front()->model()}, context_.all_slots()).front().logits;
   const at::Tensor labels = at::tensor(context_.samples().labels, at::kInt).to(at::kLong);
   const at::Tensor losses = -at::log_softmax(logits, 1).gather(1, labels.unsqueeze(1)).squeeze(1).contiguous();
   final.losses.assign(losses.data_ptr<float>(), losses.data_ptr<float>() + losses.numel());

@@ -29,9 +29,9 @@ class Measurement {
 
  private:
   void measure_predictors(bool accuracies, bool last, EpochMetrics& row);
-  void measure_samples(EpochMetrics& row) const;
+  void measure_samples(std::span<const std::uint32_t> slots, EpochMetrics& row) const;
   void measure_split(EpochMetrics& row) const;
-  double mean_loss() const;
+  double mean_loss(std::span<const std::uint32_t> slots) const;
 
   /// What each predictor takes samples for.
   std::vector<std::vector<std::int32_t>> predicted(const SampleSource& samples,

@@ -17,7 +17,11 @@ double share(double part, double whole) { return whole > 0 ? part / whole : std:
 }  // namespace
 
 Measurement::Measurement(const RunData& data, const Context& context, Method& method, EvaluationOptions evaluation)
-    : data_(data), context_(context), method_(method), evaluation_(std::move(evaluation)) {}
+    : data_(data),
+      top5_(context.settings().flag("top5") && context.samples().classes > 5),
+      context_(context),
+      method_(method),
+      evaluation_(std::move(evaluation)) {}
 
 void Measurement::measure(bool accuracies, bool last, EpochMetrics& row) {
   const std::vector<std::uint32_t> slots = context_.epoch_slots(row.epoch - 1);
@@ -39,42 +43,43 @@ double Measurement::mean_loss(std::span<const std::uint32_t> slots) const {
   return share(loss, recorded);
 }
 
-std::vector<std::vector<std::int32_t>> Measurement::predicted(const SampleSource& samples,
-                                                              std::span<const std::uint32_t> positions) const {
-  std::vector<std::vector<std::int32_t>> labels;
-  for (const at::Tensor& shares : probabilities(method_.predictors(), samples, positions, evaluation_))
-    labels.push_back(most_likely(shares));
-  return labels;
-}
-
-Predictions Measurement::predictions(const TestSet& test) const {
+Measurement::Tested Measurement::tested(const TestSet& test) const {
   std::vector<std::uint32_t> all(test.set.size());
   std::iota(all.begin(), all.end(), 0U);
-  auto labels = predicted(*test.set.source, all);
-  Predictions predictions;
   const auto predictors = method_.predictors();
-  for (std::size_t i = 0; i < predictors.size(); ++i) predictions[predictors[i].name] = std::move(labels[i]);
-  return predictions;
+  const auto shares = probabilities(predictors, *test.set.source, all, evaluation_);
+  Tested tested;
+  for (std::size_t i = 0; i < predictors.size(); ++i) {
+    tested.predicted[predictors[i].name] = most_likely(shares[i]);
+    if (top5_) tested.top5[predictors[i].name] = top_accuracy(shares[i], test.set.labels, 5);
+  }
+  return tested;
 }
 
 void Measurement::measure_predictors(bool accuracies, bool last, EpochMetrics& row) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  const auto predictors = method_.predictors();
   std::vector<std::int32_t> labels;
   for (const std::uint32_t position : data_.split.validation) labels.push_back(data_.observed[position]);
-  std::vector<std::vector<std::int32_t>> validated;
-  if (accuracies && !labels.empty()) validated = predicted(*data_.dataset.train.source, data_.split.validation);
-  std::map<std::string, Predictions> tested;
+  std::vector<at::Tensor> validated;
+  if (accuracies && !labels.empty())
+    validated = probabilities(predictors, *data_.dataset.train.source, data_.split.validation, evaluation_);
+  std::map<std::string, Tested> found;
   for (const TestSet& test : data_.dataset.tests)
-    if (accuracies && test.set.size() > 0) tested[test.name] = predictions(test);
-  const auto predictors = method_.predictors();
+    if (accuracies && test.set.size() > 0) found[test.name] = tested(test);
   for (std::size_t i = 0; i < predictors.size(); ++i) {
     const std::string& name = predictors[i].name;
-    row.add("val_" + name, validated.empty() ? none : accuracy(validated[i], labels));
-    for (const TestSet& test : data_.dataset.tests)
+    row.add("val_" + name, validated.empty() ? none : accuracy(most_likely(validated[i]), labels));
+    for (const TestSet& test : data_.dataset.tests) {
+      const bool known = found.contains(test.name);
       row.add(fmt::format("{}_{}", test.name, name),
-              tested.contains(test.name) ? accuracy(tested[test.name][name], test.set.labels) : none);
+              known ? accuracy(found[test.name].predicted[name], test.set.labels) : none);
+      if (top5_) row.add(fmt::format("{}_top5_{}", test.name, name), known ? found[test.name].top5[name] : none);
+    }
   }
-  if (last) material_.test_predictions = std::move(tested);
+  if (!last) return;
+  material_.test_predictions.clear();
+  for (auto& [name, tested] : found) material_.test_predictions[name] = std::move(tested.predicted);
 }
 
 /// Weights, and wrong labels that the last training pass predicted, of right and of wrong labels where that is known.
@@ -139,7 +144,7 @@ RunSummary Measurement::summary(const std::vector<EpochMetrics>& rows, const std
     for (const Predictor& predictor : method_.predictors())
       summaries[predictor.name] = summarise(rows, predictor.name, test.name);
     Predictions& known = material_.test_predictions[test.name];
-    if (test.set.size() > 0 && known.empty()) known = predictions(test);
+    if (test.set.size() > 0 && known.empty()) known = tested(test).predicted;
   }
   summary.primary = primary;
   summary.noise_rate = data_.noise_rate();

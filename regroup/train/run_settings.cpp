@@ -168,6 +168,9 @@ std::vector<SettingInfo> common_settings() {
 
       {"eval-every", "Measuring", Int{1},
        "Epochs from one measurement of accuracy to the next; the last epoch is always measured", 1, 1e6},
+      {"top5", "Measuring", false,
+       "Report beside the accuracy how often the true label is among the five likeliest classes; for more than five "
+       "classes"},
       {"test-flip", "Measuring", false, "Average predictions over an image and its mirror image"},
       {"checkpoint-every", "Measuring", Text("5m"),
        "Time from one checkpoint to the next inside an epoch, such as 30s, 5m or 1h; every epoch ends with one"},

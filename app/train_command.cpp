@@ -146,6 +146,8 @@ void run_train(const TrainFlags& flags) {
   const std::atomic<bool>& stop = stop_requested();
   Console console(flags.quiet);
   if (flags.resume) tell_longer(settings, folder, console);
+  if (flags.preset)
+    if (const std::string need = preset_need(*flags.preset, settings); !need.empty()) console.message(need);
   const TrainResult result = train(settings, {folder, flags.resume.has_value(), &stop}, console);
   if (!result.finished) {
     console.message(fmt::format("Stopped and saved. Resume by: regroup train --resume {}", shell_word(folder)));

@@ -134,7 +134,8 @@ std::map<std::string, std::string> find_data(const std::vector<PlannedRun>& plan
     const auto [problem, is_new] = problems.try_emplace(data + "\n" + folder);
     if (!is_new) return problem->second.empty();
     try {
-      load_dataset(data, {.data_dir = folder.empty() ? std::nullopt : std::optional<fs::path>(folder)});
+      load_dataset(data,
+                   {.data_dir = folder.empty() ? std::nullopt : std::optional<fs::path>(folder), .only_lists = true});
     } catch (const UserError& error) {
       problem->second = error.what();
     }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -116,8 +117,10 @@ void print_summary(const TrainResult& result, const std::string& folder) {
   const RunSummary& summary = result.summary;
   const auto print_accuracies = [&](const PredictorSummaries& predictors) {
     for (const auto& [name, values] : predictors)
-      print_out("{:<15}{:>7.2f} %{:>26.2f} %{:>14.2f} %{}\n", name, 100 * values.last, 100 * values.best_val,
-                100 * values.best_test, name == summary.primary ? "  <- primary" : "");
+      print_out("{:<15}{:>7.2f} %{:>26.2f} %{:>14.2f} %{}{}\n", name, 100 * values.last, 100 * values.best_val,
+                100 * values.best_test,
+                std::isnan(values.top5) ? "" : fmt::format("  top-5 {:.2f} %", 100 * values.top5),
+                name == summary.primary ? "  <- primary" : "");
   };
   print_out("\ntest accuracy       last    best on noisy validation    best on test\n");
   print_accuracies(summary.predictors);
@@ -143,6 +146,8 @@ void run_train(const TrainFlags& flags) {
   const std::atomic<bool>& stop = stop_requested();
   Console console(flags.quiet);
   if (flags.resume) tell_longer(settings, folder, console);
+  if (flags.preset)
+    if (const std::string need = preset_need(*flags.preset, settings); !need.empty()) console.message(need);
   const TrainResult result = train(settings, {folder, flags.resume.has_value(), &stop}, console);
   if (!result.finished) {
     console.message(fmt::format("Stopped and saved. Resume by: regroup train --resume {}", shell_word(folder)));

@@ -14,7 +14,7 @@ enum class Purpose : std::uint32_t {
   projection = 3,   ///< the random directions of instance-dependent noise
   synthetic = 4,    ///< made-up data in tests and benchmarks
   split = 5,        ///< which samples are for validation, or for test where the data has no test part
-  subset = 6,       ///< which samples a limited run trains on
+  subset = 6,       ///< which samples a limited run, or an epoch that is a subset, trains on
   order = 7,        ///< the order of the samples in an epoch
   augment = 8,      ///< how an image is shifted and mirrored
   weights = 9,      ///< the weights that a network starts from

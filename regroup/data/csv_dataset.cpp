@@ -86,6 +86,7 @@ Dataset load_csv(const std::filesystem::path& file, const DatasetInfo& info, con
   Manifest manifest = parse_manifest(read_text(file), file.string(), options.tell);
   Dataset dataset;
   dataset.name = info.name;
+  dataset.labels_are_true = false;
   dataset.class_names = std::move(manifest.class_names);
   const ListedImages& images = manifest.images;
   if (options.tell) {

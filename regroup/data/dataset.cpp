@@ -9,9 +9,11 @@
 
 #include "regroup/core/error.h"
 #include "regroup/data/cifar.h"
+#include "regroup/data/clothing1m.h"
 #include "regroup/data/csv_dataset.h"
 #include "regroup/data/folder.h"
 #include "regroup/data/mnist.h"
+#include "regroup/data/webvision.h"
 
 namespace regroup {
 namespace {
@@ -28,6 +30,10 @@ constexpr std::array table{
                 "fetch its binary version and give the folder by --data-dir", false, load_cifar100},
     DatasetInfo{"cifar100-coarse", "CIFAR-100 with its 20 superclasses as labels", "",
                 "fetch its binary version and give the folder by --data-dir", false, load_cifar100_coarse},
+    DatasetInfo{"clothing1m", "1,000,000 photos of clothes from shops, about 38 % of the labels wrong, 14 classes", "",
+                "ask its authors for it and give its folder by --data-dir", false, load_clothing1m},
+    DatasetInfo{"webvision", "66,000 photos that Google found, the first 50 classes of WebVision 1.0", "",
+                "fetch WebVision 1.0 and give its folder by --data-dir", false, load_webvision},
     DatasetInfo{
         "folder",
         "JPEG, PNG and WebP files as CLASS/FILE, or as train/CLASS/FILE, val/CLASS/FILE and test/CLASS/FILE, and "

@@ -42,6 +42,9 @@ struct Dataset {
   /// in `train`: the training images, then the validation images.
   int validation_count = 0;
   int short_side = 0;  ///< that image files were scaled to; 0: there are none
+  /// Whether the labels of the training images count as true ones: so for published data that noise is made in, not for
+  /// data that comes with wrong labels.
+  bool labels_are_true = true;
   bool mirrored_is_same = true;  ///< whether a mirrored image still shows its class: not so for digits
 
   const LabelledSet& test() const { return tests.front().set; }
@@ -84,6 +87,8 @@ struct LoadOptions {
   double test_split = 0.1;  ///< for image files without a test part: the share of each class that becomes one
   std::uint64_t seed = 0;   ///< of that split
   int threads = 1;
+  /// For data that comes with lists of many image files: read these, and no images, to find out whether it is there.
+  bool only_lists = false;
   std::function<void(std::size_t done, std::size_t total)> progress = {};  ///< called while image files are decoded
   std::function<void(const std::string& sentence)> warn = {};              ///< called for each image that is skipped
   std::function<void(const std::string& sentence)> tell = {};              ///< called for what was found and decided

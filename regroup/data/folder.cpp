@@ -266,6 +266,7 @@ Dataset load_folder(const fs::path& folder, const DatasetInfo& info, const LoadO
   tell_what_was_found(folder, lister, parts, images, options);
   Dataset dataset;
   dataset.name = info.name;
+  dataset.labels_are_true = false;
   dataset.class_names = lister.class_names();
   if (!parts.contains("test")) split_off_test(images, dataset.classes(), options);
   load_image_files(folder, std::move(images), options, dataset);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "regroup/core/random.h"
@@ -13,6 +14,9 @@ namespace {
 // Part of the key of the random numbers: two splits of one seed are independent.
 constexpr std::uint32_t validation_epoch = 0;
 constexpr std::uint32_t test_epoch = 1;
+
+// Likewise: the subset of a limited run, and those of epochs behind it.
+constexpr std::uint32_t limit_epoch = 0;
 
 std::vector<std::size_t> count_labels(std::span<const std::int32_t> labels, int classes) {
   if (labels.size() > std::numeric_limits<std::uint32_t>::max()) throw std::invalid_argument("split: too many labels");
@@ -73,6 +77,37 @@ std::vector<bool> choose(std::span<const std::int32_t> labels, std::vector<std::
   return chosen;
 }
 
+std::vector<std::uint32_t> positions_of(const std::vector<bool>& chosen) {
+  std::vector<std::uint32_t> positions;
+  for (std::uint32_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i]) positions.push_back(i);
+  }
+  return positions;
+}
+
+/// `total` in equal parts, of no class more than its count; `random` decides which classes have one more than others.
+std::vector<std::size_t> equal_parts(std::span<const std::size_t> counts, std::size_t total, Stream& random) {
+  std::vector<std::size_t> order(counts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return counts[a] < counts[b]; });
+  std::vector<std::size_t> parts(counts.size());
+  std::size_t first = 0;
+  // Classes that have too few give all that they have.
+  for (; first < order.size() && counts[order[first]] <= total / (order.size() - first); ++first) {
+    parts[order[first]] = counts[order[first]];
+    total -= counts[order[first]];
+  }
+  if (first == order.size()) return parts;
+  const std::size_t even = total / (order.size() - first);
+  std::size_t more = total % (order.size() - first);
+  for (; first < order.size(); ++first) {
+    const bool one_more = random.below(static_cast<std::uint32_t>(order.size() - first)) < more;
+    parts[order[first]] = even + (one_more ? 1 : 0);
+    more -= one_more ? 1 : 0;
+  }
+  return parts;
+}
+
 Split split(std::span<const std::int32_t> labels, int classes, double share, std::uint64_t seed, std::uint32_t epoch) {
   if (!(share >= 0 && share < 1)) throw std::invalid_argument("split: the share is not in [0, 1)");
   const auto counts = count_labels(labels, classes);
@@ -106,13 +141,21 @@ std::vector<std::uint32_t> stratified_subset(std::span<const std::int32_t> label
   if (total >= occurring) {
     for (std::size_t y = 0; y < counts.size(); ++y) least[y] = std::min<std::size_t>(counts[y], 1);
   }
-  const auto chosen = choose(labels, counts, apportion(counts, share, total, least, counts), seed, Purpose::subset, 0);
-  std::vector<std::uint32_t> result;
-  result.reserve(total);
-  for (std::uint32_t i = 0; i < labels.size(); ++i) {
-    if (chosen[i]) result.push_back(i);
+  return positions_of(
+      choose(labels, counts, apportion(counts, share, total, least, counts), seed, Purpose::subset, limit_epoch));
+}
+
+std::vector<std::uint32_t> epoch_subset(std::span<const std::int32_t> labels, int classes, std::size_t count,
+                                        bool balanced, std::uint64_t seed, std::uint32_t epoch) {
+  const auto counts = count_labels(labels, classes);
+  const std::size_t total = std::min(count, labels.size());
+  const std::uint32_t key = epoch + 1 + limit_epoch;
+  if (!balanced) {
+    const std::vector<std::int32_t> one_class(labels.size());
+    return positions_of(choose(one_class, {labels.size()}, {total}, seed, Purpose::subset, key));
   }
-  return result;
+  Stream random(seed, Purpose::subset, key, static_cast<std::uint32_t>(classes));
+  return positions_of(choose(labels, counts, equal_parts(counts, total, random), seed, Purpose::subset, key));
 }
 
 }  // namespace regroup

@@ -26,4 +26,10 @@ Split split_test(std::span<const std::int32_t> labels, int classes, double share
 std::vector<std::uint32_t> stratified_subset(std::span<const std::int32_t> labels, int classes, std::size_t limit,
                                              std::uint64_t seed);
 
+/// What an epoch that is a fresh subset trains on: `count` positions, ascending, each at most once; all if there are no
+/// more. Another subset for each epoch, a function of the arguments alone. Balanced: the same number of each label, as
+/// far as there are so many; what a rare label lacks is shared by the others. Otherwise every sample is equally likely.
+std::vector<std::uint32_t> epoch_subset(std::span<const std::int32_t> labels, int classes, std::size_t count,
+                                        bool balanced, std::uint64_t seed, std::uint32_t epoch);
+
 }  // namespace regroup

@@ -82,8 +82,8 @@ class CoTeaching : public Method {
   double estimated_rate(int epoch) {
     if (epoch == 0) return 0;
     const TrainingSet& samples = context().samples();
-    const NoiseRate now =
-        estimate_class_noise_rates(context().book().losses(), samples.labels, samples.classes).overall;
+    const std::vector<float> losses = context().recorded_losses(context().epoch_slots(epoch - 1));
+    const NoiseRate now = estimate_class_noise_rates(losses, samples.labels, samples.classes).overall;
     // A guess would forget right labels for good; state has room for the last few rates.
     if (now.reliable) {
       std::rotate(seen_.begin(), seen_.end() - 1, seen_.end());

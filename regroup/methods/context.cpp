@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "regroup/core/parallel.h"
+#include "regroup/data/split.h"
 #include "regroup/nn/adam.h"
 #include "regroup/nn/sgd.h"
 
@@ -26,6 +27,11 @@ Augmentation augmentation_of(const Settings& settings, const TrainingSet& sample
   augmentation.distortion = {settings.number("jitter"), static_cast<int>(settings.integer("randaugment")),
                              settings.number("randaugment-strength"), settings.number("cutout")};
   return augmentation;
+}
+
+std::size_t epoch_size_of(const Settings& settings, const TrainingSet& samples) {
+  const auto drawn = static_cast<std::size_t>(settings.integer("epoch-batches") * settings.integer("batch-size"));
+  return drawn == 0 ? samples.size() : std::min(drawn, samples.size());
 }
 
 /// Images of the training data, normalised, for a network to look at before it starts.
@@ -61,6 +67,8 @@ Context::Context(const Settings& settings, TrainingSet samples, at::Device devic
       precision_(precision),
       threads_(threads),
       seed_(static_cast<std::uint64_t>(settings.integer("seed"))),
+      epoch_size_(epoch_size_of(settings, samples_)),
+      draws_epochs_(epoch_size_ < samples_.size()),
       labels_(at::empty({static_cast<std::int64_t>(samples_.size())}, at::kLong)),
       augmenter_(*samples_.source, samples_.normalisation, pixel_type(precision), seed_),
       augmentation_(augmentation_of(settings, samples_)),
@@ -105,7 +113,11 @@ BatchPlan Context::plan(std::span<const std::uint32_t> slots, int epoch, std::ui
   return plan;
 }
 
-BatchPlan Context::plan_all(int epoch) const { return plan(all_slots(), epoch); }
+std::vector<std::uint32_t> Context::epoch_slots(int epoch) const {
+  if (!draws_epochs_) return all_slots();
+  return epoch_subset(samples_.labels, samples_.classes, epoch_size_, settings_.flag("epoch-balance"), seed_,
+                      static_cast<std::uint32_t>(epoch));
+}
 
 std::vector<std::uint32_t> Context::all_slots() const {
   std::vector<std::uint32_t> slots(samples_.size());
@@ -146,20 +158,34 @@ void Context::record(const TensorBatch& batch, const at::Tensor& plain_losses, c
     predicted_[batch.slots[i]] = static_cast<std::int32_t>(labels.data_ptr<std::int64_t>()[i]);
 }
 
-void Context::record_all(const at::Tensor& log_probabilities) {
-  TensorBatch all;
-  all.slots = all_slots();
-  const at::Tensor losses = -log_probabilities.gather(1, labels_.to(at::kCPU).unsqueeze(1)).squeeze(1);
-  record(all, losses, log_probabilities);
+void Context::record(std::span<const std::uint32_t> slots, const at::Tensor& log_probabilities) {
+  TensorBatch batch;
+  batch.slots.assign(slots.begin(), slots.end());
+  const at::Tensor labels = at::tensor(labels_of(slots), at::kInt).to(at::kLong).unsqueeze(1);
+  record(batch, -log_probabilities.gather(1, labels).squeeze(1), log_probabilities);
+}
+
+std::vector<float> Context::recorded_losses(std::span<const std::uint32_t> slots) const {
+  std::vector<float> losses(samples_.size(), LossBook::unrecorded);
+  for (const std::uint32_t slot : slots) losses[slot] = book_.losses()[slot];
+  return losses;
+}
+
+std::vector<std::int32_t> Context::labels_of(std::span<const std::uint32_t> slots) const {
+  std::vector<std::int32_t> labels;
+  labels.reserve(slots.size());
+  for (const std::uint32_t slot : slots) labels.push_back(samples_.labels[slot]);
+  return labels;
 }
 
 ScoringOptions Context::scoring() const {
   return {device_, precision_, loading_threads(settings_, *samples_.source)};
 }
 
-std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>& networks, int epoch, int views) const {
+std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>& networks,
+                                                    std::span<const std::uint32_t> slots, int epoch, int views) const {
   BatchPlan plan;
-  plan.slots = all_slots();
+  plan.slots.assign(slots.begin(), slots.end());
   plan.views.assign(static_cast<std::size_t>(views), augmentation_);
   plan.epoch = static_cast<std::uint32_t>(epoch);
   std::vector<std::vector<at::Tensor>> parts(networks.size());
@@ -177,8 +203,12 @@ std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>&
   return result;
 }
 
-std::vector<Scores> Context::score(const std::vector<Network*>& networks, Wanted wanted) const {
-  return score_plainly(networks, *samples_.source, samples_.positions, samples_.normalisation, scoring(), wanted);
+std::vector<Scores> Context::score(const std::vector<Network*>& networks, std::span<const std::uint32_t> slots,
+                                   Wanted wanted) const {
+  std::vector<std::uint32_t> positions;
+  positions.reserve(slots.size());
+  for (const std::uint32_t slot : slots) positions.push_back(samples_.positions[slot]);
+  return score_plainly(networks, *samples_.source, positions, samples_.normalisation, scoring(), wanted);
 }
 
 void Context::collect(State& state) {

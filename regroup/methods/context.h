@@ -43,7 +43,12 @@ class Context {
 
   /// The samples of these slots in random order, one view of each, augmented as configured.
   BatchPlan plan(std::span<const std::uint32_t> slots, int epoch, std::uint32_t stream = 0) const;
-  BatchPlan plan_all(int epoch) const;
+
+  /// The samples that an epoch trains on, by slot, ascending: all, or, with `epoch-batches`, as many as these hold,
+  /// drawn anew for each epoch. A method sees no other samples in that epoch.
+  std::vector<std::uint32_t> epoch_slots(int epoch) const;
+  bool draws_epochs() const { return draws_epochs_; }  ///< whether an epoch has only a part of the samples
+  BatchPlan plan_epoch(int epoch) const { return plan(epoch_slots(epoch), epoch); }
 
   /// What prepares batches `first` .. `end` - 1 of a plan. The context must outlive it.
   std::unique_ptr<Loader> make_loader(BatchPlan plan, std::size_t first, std::size_t end) const;
@@ -58,18 +63,29 @@ class Context {
   /// Step 1 of RML, and what the run reports: the plain losses and the predicted labels of a batch are remembered.
   void record(const TensorBatch& batch, const at::Tensor& plain_losses, const at::Tensor& logits);
 
-  /// The same for all samples at once; a row of log-probabilities each.
-  void record_all(const at::Tensor& log_probabilities);
+  /// The same for many samples at once; a row of log-probabilities each.
+  void record(std::span<const std::uint32_t> slots, const at::Tensor& log_probabilities);
 
-  /// What networks in evaluation make of `views` augmented views of every sample in an epoch: for each network the mean
-  /// probabilities, on the CPU. All look at the same views.
-  std::vector<at::Tensor> view_probabilities(const std::vector<Network*>& networks, int epoch, int views) const;
+  /// The losses of all samples as the estimators of noise take them: those of `slots` as they were recorded last, and
+  /// LossBook::unrecorded for the others.
+  std::vector<float> recorded_losses(std::span<const std::uint32_t> slots) const;
+
+  /// The observed labels of these samples.
+  std::vector<std::int32_t> labels_of(std::span<const std::uint32_t> slots) const;
+
+  /// What networks in evaluation make of `views` augmented views of each of these samples in an epoch: for each network
+  /// the mean probabilities, on the CPU. All look at the same views.
+  std::vector<at::Tensor> view_probabilities(const std::vector<Network*>& networks,
+                                             std::span<const std::uint32_t> slots, int epoch, int views) const;
 
   /// Tells those who watch the run.
   std::function<void(const std::string&)> say = [](const std::string&) {};
 
-  /// The scores of all samples by networks in evaluation, on the CPU, without augmentation.
-  std::vector<Scores> score(const std::vector<Network*>& networks, Wanted wanted = Wanted::logits) const;
+  /// The scores of these samples by networks in evaluation, on the CPU, without augmentation.
+  std::vector<Scores> score(const std::vector<Network*>& networks, std::span<const std::uint32_t> slots,
+                            Wanted wanted = Wanted::logits) const;
+
+  std::vector<std::uint32_t> all_slots() const;
 
   LossBook& book() { return book_; }
   const LossBook& book() const { return book_; }
@@ -79,7 +95,6 @@ class Context {
 
  private:
   std::unique_ptr<Optimizer> make_optimizer(Network& network) const;
-  std::vector<std::uint32_t> all_slots() const;
   ScoringOptions scoring() const;
 
   const Settings& settings_;
@@ -88,6 +103,8 @@ class Context {
   Precision precision_;
   int threads_;
   std::uint64_t seed_;
+  std::size_t epoch_size_;  ///< samples that an epoch trains on
+  bool draws_epochs_;
   at::Tensor labels_;  ///< observed, by slot, on the device
   Augmenter augmenter_;
   Augmentation augmentation_;

@@ -28,7 +28,7 @@ class WarmUp : public Phase {
   std::vector<Pass> passes(int epoch) const override {
     std::vector<Pass> passes;
     for (std::uint32_t network = 0; network < 2; ++network) {
-      BatchPlan plan = context().plan_all(epoch);
+      BatchPlan plan = context().plan_epoch(epoch);
       plan.stream = network;
       passes.push_back(whole(std::move(plan)));
     }
@@ -76,18 +76,21 @@ class DivideMixPhase : public Phase {
   void divide(int epoch) {
     total_.begin_epoch();
     const TrainingSet& samples = context().samples();
-    const auto scores = context().score({&twins_[0].model(), &twins_[1].model()});
-    const at::Tensor labels = at::tensor(samples.labels, at::kInt).to(at::kLong).unsqueeze(1);
+    const std::vector<std::uint32_t> slots = context().epoch_slots(epoch);
+    const auto scores = context().score({&twins_[0].model(), &twins_[1].model()}, slots);
+    const at::Tensor labels = at::tensor(context().labels_of(slots), at::kInt).to(at::kLong).unsqueeze(1);
     for (std::size_t i = 0; i < 2; ++i) {
       const at::Tensor log_p = at::log_softmax(scores[i].logits, 1);
-      if (i == 0) context().record_all(log_p);
+      if (i == 0) context().record(slots, log_p);
       const at::Tensor losses = -log_p.gather(1, labels).squeeze(1).contiguous();
       Split& split = splits_[1 - i];
-      const auto clean = clean_probabilities(averaged(i, epoch, {losses.data_ptr<float>(), samples.size()}));
-      std::ranges::copy(clean, split.clean.begin());  // the state knows where it lies
+      const auto clean = clean_probabilities(averaged(i, epoch, slots, {losses.data_ptr<float>(), slots.size()}));
+      std::fill(split.clean.begin(), split.clean.end(), 1.0F);
+      for (std::size_t at = 0; at < slots.size(); ++at) split.clean[slots[at]] = clean[at];
       for (const std::uint32_t slot : samples.trusted) split.clean[slot] = 1;
       const double threshold = context().settings().number("clean-threshold");
-      for (std::size_t slot = 0; slot < samples.size(); ++slot)
+      std::fill(split.labelled.begin(), split.labelled.end(), -1);
+      for (const std::uint32_t slot : slots)
         split.labelled[slot] = static_cast<double>(split.clean[slot]) > threshold ? 1 : 0;
     }
     if (!has_labels())
@@ -161,13 +164,17 @@ class DivideMixPhase : public Phase {
     return w.to(batch.labels.device());
   }
 
-  /// The mean of a network's losses over the last epochs, for noise so strong that one epoch does not tell.
-  std::vector<float> averaged(std::size_t network, int epoch, std::span<const float> losses) {
+  /// The mean of a network's losses over the last epochs, for noise so strong that one epoch does not tell. `losses`
+  /// are those of `slots` in this epoch.
+  std::vector<float> averaged(std::size_t network, int epoch, std::span<const std::uint32_t> slots,
+                              std::span<const float> losses) {
     std::vector<float>& history = history_[network];
-    const std::size_t samples = losses.size(), row = static_cast<std::size_t>(epoch) % averaged_;
-    std::ranges::copy(losses, history.begin() + static_cast<std::ptrdiff_t>(row * samples));
-    std::vector<float> means(samples);
-    for (std::size_t slot = 0; slot < samples; ++slot) {
+    const std::size_t samples = context().samples().size(), row = static_cast<std::size_t>(epoch) % averaged_;
+    const auto now = std::span(history).subspan(row * samples, samples);
+    std::fill(now.begin(), now.end(), std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t i = 0; i < slots.size(); ++i) now[slots[i]] = losses[i];
+    std::vector<float> means;
+    for (const std::uint32_t slot : slots) {
       float sum = 0, count = 0;
       for (std::size_t r = 0; r < averaged_; ++r) {
         const float value = history[r * samples + slot];
@@ -175,7 +182,7 @@ class DivideMixPhase : public Phase {
         sum += value;
         ++count;
       }
-      means[slot] = sum / count;
+      means.push_back(sum / count);
     }
     return means;
   }

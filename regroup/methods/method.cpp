@@ -16,7 +16,7 @@ Pass Phase::whole(BatchPlan plan) {
   return pass;
 }
 
-std::vector<Pass> Phase::passes(int epoch) const { return {whole(context_.plan_all(epoch))}; }
+std::vector<Pass> Phase::passes(int epoch) const { return {whole(context_.plan_epoch(epoch))}; }
 
 double Phase::rate(const Step& step) const {
   const int epochs = schedule_epochs > 0 ? schedule_epochs : step.epochs;

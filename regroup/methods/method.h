@@ -51,7 +51,7 @@ class Phase {
 
   virtual void begin_epoch(int /*epoch*/) {}
 
-  /// What the epoch consists of; by default one pass over all samples.
+  /// What the epoch consists of; by default one pass over its samples.
   virtual std::vector<Pass> passes(int epoch) const;
 
   virtual void begin_pass(const Step& /*first*/) {}

@@ -22,6 +22,15 @@ std::vector<std::int32_t> agreeing(std::span<const at::Tensor> probabilities_of_
   return labelled;
 }
 
+void mark_agreeing(std::span<const at::Tensor> probabilities_of_models, std::span<const std::uint32_t> slots,
+                   const Context& context, std::span<std::int32_t> labelled) {
+  std::fill(labelled.begin(), labelled.end(), -1);
+  const std::vector<std::int32_t> agrees = agreeing(probabilities_of_models, context.labels_of(slots));
+  for (std::size_t i = 0; i < slots.size(); ++i) labelled[slots[i]] = agrees[i];
+  for (const std::uint32_t slot : context.samples().trusted)
+    if (labelled[slot] == 0) labelled[slot] = 1;
+}
+
 BatchShare share_batch(int batch_size, std::size_t labelled, std::size_t unlabelled) {
   if (labelled == 0) return {0, batch_size};
   if (unlabelled == 0) return {batch_size, 0};
@@ -36,7 +45,7 @@ std::vector<BatchPlan> split_plans(const Context& context, std::span<const std::
   constexpr int views = 2;
   std::vector<std::uint32_t> slots[2];  // labelled, unlabelled
   for (std::size_t slot = 0; slot < labelled.size(); ++slot)
-    slots[labelled[slot] == 1 ? 0 : 1].push_back(static_cast<std::uint32_t>(slot));
+    if (labelled[slot] >= 0) slots[labelled[slot] == 1 ? 0 : 1].push_back(static_cast<std::uint32_t>(slot));
   const int sizes[2] = {share.labelled, share.unlabelled};
   std::vector<BatchPlan> plans;
   for (std::uint32_t set = 0; set < 2; ++set) {
@@ -76,7 +85,7 @@ std::vector<float> class_weights(std::span<const std::int32_t> labels, std::span
   std::vector<float> counts(static_cast<std::size_t>(classes));
   float all = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labelled[i] == 0) continue;
+    if (labelled[i] != 1) continue;
     ++counts[static_cast<std::size_t>(labels[i])];
     ++all;
   }

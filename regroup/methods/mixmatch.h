@@ -18,6 +18,11 @@ namespace regroup {
 std::vector<std::int32_t> agreeing(std::span<const at::Tensor> probabilities_of_models,
                                    std::span<const std::int32_t> labels);
 
+/// The same for the samples of an epoch, as what a method remembers of all samples: -1 for the others, and 1 for a
+/// sample of the epoch whose label somebody has verified. Rows are `slots`.
+void mark_agreeing(std::span<const at::Tensor> probabilities_of_models, std::span<const std::uint32_t> slots,
+                   const Context& context, std::span<std::int32_t> labelled);
+
 /// How a batch is shared between labelled and unlabelled samples: half of it is unlabelled where those are more, a part
 /// in proportion otherwise; a set that is not empty gets at least one image.
 struct BatchShare {
@@ -26,7 +31,8 @@ struct BatchShare {
 BatchShare share_batch(int batch_size, std::size_t labelled, std::size_t unlabelled);
 
 /// The plans of both sets, labelled first, each of two views; a set without samples has none. `labelled` is 1 for the
-/// samples that keep their label. `stream` tells several pairs of plans of one epoch apart.
+/// samples that keep their label, 0 for the others, and -1 for those that are not part of the epoch. `stream` tells
+/// several pairs of plans of one epoch apart.
 std::vector<BatchPlan> split_plans(const Context& context, std::span<const std::int32_t> labelled, BatchShare share,
                                    int epoch, std::uint32_t stream = 0);
 

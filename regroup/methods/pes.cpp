@@ -49,7 +49,7 @@ class RefinementPhase : public EarlyPhase {
   std::vector<Pass> passes(int epoch) const override {
     std::vector<Pass> passes;
     for (int i = 0; i < block_passes_ + classifier_passes_; ++i) {
-      BatchPlan plan = context().plan_all(epoch);
+      BatchPlan plan = context().plan_epoch(epoch);
       plan.stream = static_cast<std::uint32_t>(i) % 256;
       passes.push_back(whole(std::move(plan)));
     }
@@ -85,13 +85,13 @@ class ConfidentPhase : public Phase {
       : Phase(context), learner_(learner), labelled_(context.samples().size(), -1) {}
 
   void begin_epoch(int epoch) override {
-    const TrainingSet& samples = context().samples();
-    const auto probabilities = context().view_probabilities({&learner_.model()}, epoch, views);
-    std::ranges::copy(agreeing(probabilities, samples.labels), labelled_.begin());  // the state knows where it lies
-    for (const std::uint32_t slot : samples.trusted) labelled_[slot] = 1;
+    const std::vector<std::uint32_t> slots = context().epoch_slots(epoch);
+    const auto probabilities = context().view_probabilities({&learner_.model()}, slots, epoch, views);
+    mark_agreeing(probabilities, slots, context(), labelled_);
     // Where no label agrees there is nothing else to learn from.
-    if (count() == 0) std::fill(labelled_.begin(), labelled_.end(), 1);
-    context().record_all(probabilities.front().clamp_min(1e-12).log());
+    if (count() == 0)
+      for (const std::uint32_t slot : slots) labelled_[slot] = 1;
+    context().record(slots, probabilities.front().clamp_min(1e-12).log());
     class_weights_ = at::Tensor();
   }
 
@@ -151,7 +151,7 @@ class Pes : public Method {
   std::vector<Learner*> learners() override { return {learner_.get()}; }
   std::span<const std::int32_t> labelled() const override { return confident_.labelled(); }
   std::vector<Metric> metrics() const override {
-    const bool decided = confident_.labelled().front() >= 0;
+    const bool decided = std::ranges::any_of(confident_.labelled(), [](std::int32_t known) { return known >= 0; });
     const auto count = static_cast<double>(confident_.count());
     return {{"labelled", decided ? count : std::numeric_limits<double>::quiet_NaN()}};
   }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -52,8 +53,9 @@ RmlPhase::RmlPhase(Context& context, Learner& learner)
 void RmlPhase::begin_epoch(int epoch) {
   if (epoch == 0) return;
   const double start = clock_seconds();
+  const auto number = static_cast<std::uint32_t>(epoch);
   const RegroupReport report =
-      estimator_.weights(context().book().losses(), static_cast<std::uint32_t>(epoch), weights_);
+      context().draws_epochs() ? weigh_drawn(number) : estimator_.weights(context().book().losses(), number, weights_);
   for (const std::uint32_t slot : context().samples().trusted) weights_[slot] = 1;
   if (report.noise_rate) noise_rate_ = report.settled_noise_rate;
   own_seconds_ += clock_seconds() - start;
@@ -73,11 +75,25 @@ double RmlPhase::step(const Step& /*step*/, std::span<const TensorBatch> batches
   return learner_.step((losses.trained * weights.to(logits.device())).mean());
 }
 
-void RmlPhase::end_epoch(int /*epoch*/) {
-  if (in_pass_) return;
+void RmlPhase::end_epoch(int epoch) {
+  if (in_pass_ || context().draws_epochs()) return;
   const double start = clock_seconds();
-  context().record_all(at::log_softmax(context().score({&learner_.model()}).front().logits, 1));
+  record(context().epoch_slots(epoch));
   own_seconds_ += clock_seconds() - start;
+}
+
+RegroupReport RmlPhase::weigh_drawn(std::uint32_t epoch) {
+  const std::vector<std::uint32_t> slots = context().epoch_slots(static_cast<int>(epoch));
+  record(slots);
+  std::vector<float> drawn(slots.size());
+  RegroupReport report = estimator_.weights(context().recorded_losses(slots), epoch, slots, drawn);
+  std::fill(weights_.begin(), weights_.end(), 1.0F);
+  for (std::size_t i = 0; i < slots.size(); ++i) weights_[slots[i]] = drawn[i];
+  return report;
+}
+
+void RmlPhase::record(std::span<const std::uint32_t> slots) {
+  context().record(slots, at::log_softmax(context().score({&learner_.model()}, slots).front().logits, 1));
 }
 
 void RmlPhase::collect(State& state) {

@@ -13,11 +13,14 @@ class RmlPhase : public Phase {
   /// `learner` must outlive it.
   RmlPhase(Context& context, Learner& learner);
 
-  /// Steps 2 to 6: the losses of the last epoch become the weights of this one. In the first epoch all weights are 1.
+  /// Steps 2 to 6: the losses of the last epoch become the weights of this one. Where an epoch draws its samples anew,
+  /// it is their losses before the epoch, of a pass of their own, and the classes are what was drawn of them. In the
+  /// first epoch all weights are 1.
   void begin_epoch(int epoch) override;
   double step(const Step& step, std::span<const TensorBatch> batches) override;
 
-  /// Step 1 in the paper's words, where that is configured: an extra pass over the samples at the end of an epoch.
+  /// Step 1 in the paper's words, where that is configured: an extra pass over the samples at the end of an epoch. An
+  /// epoch that draws its samples anew needs none.
   void end_epoch(int epoch) override;
 
   std::vector<float>& weights() { return weights_; }
@@ -27,6 +30,12 @@ class RmlPhase : public Phase {
   void collect(State& state);
 
  private:
+  /// Few of the samples that an epoch draws anew have a loss of the last epoch, so that they get one first.
+  RegroupReport weigh_drawn(std::uint32_t epoch);
+
+  /// Records the losses of these samples, as they are, by the network in evaluation.
+  void record(std::span<const std::uint32_t> slots);
+
   Learner& learner_;
   RegroupMedian estimator_;
   bool in_pass_;

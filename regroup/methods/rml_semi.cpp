@@ -48,19 +48,21 @@ class SemiPhase : public Phase {
     if (ramp_epochs_ == 0) ramp_epochs_ = default_ramp(static_cast<int>(settings.integer("epochs")), warmup);
   }
 
-  /// A sample stays labelled if both the network and its ema predict its label, each by the mean over two augmented
-  /// views.
+  /// A sample of the epoch stays labelled if both the network and its ema predict its label, each by the mean over two
+  /// augmented views.
   void split(int epoch, std::vector<float>& weights) {
     total_.begin_epoch();
     const TrainingSet& samples = context().samples();
     std::vector<Network*> models{&learner_.model()};
     if (learner_.ema() != nullptr) models.push_back(learner_.ema());
-    const auto probabilities = context().view_probabilities(models, epoch, views);
-    std::ranges::copy(agreeing(probabilities, samples.labels), labelled_.begin());  // the state knows where it lies
-    for (const std::uint32_t slot : samples.trusted) labelled_[slot] = 1;
-    context().record_all(probabilities.front().clamp_min(1e-12).log());
+    const std::vector<std::uint32_t> slots = context().epoch_slots(epoch);
+    const auto probabilities = context().view_probabilities(models, slots, epoch, views);
+    context().record(slots, probabilities.front().clamp_min(1e-12).log());
+    mark_agreeing(probabilities, slots, context(), labelled_);
+    std::fill(guesses_.begin(), guesses_.end(), -1);
+    std::fill(weights.begin(), weights.end(), 1.0F);
     std::vector<bool> has_label(static_cast<std::size_t>(samples.classes));
-    for (std::size_t slot = 0; slot < labelled_.size(); ++slot) {
+    for (const std::uint32_t slot : slots) {
       guesses_[slot] = labelled_[slot] == 1 ? -1 : context().predicted()[slot];
       weights[slot] = static_cast<float>(labelled_[slot]);
       if (labelled_[slot] == 1) has_label[static_cast<std::size_t>(samples.labels[slot])] = true;
@@ -69,15 +71,16 @@ class SemiPhase : public Phase {
     if (without > 0 && has_labels())
       context().say(fmt::format("epoch {}: {} of {} classes have no labelled sample; their images are guessed",
                                 epoch + 1, without, samples.classes));
-    if (count() == labelled_.size())
+    if (count() == slots.size())
       context().say(fmt::format("epoch {}: every label agrees with both models; none is guessed", epoch + 1));
   }
 
   /// As many steps as a plain epoch has: the smaller set has several turns.
   std::vector<Pass> passes(int epoch) const override {
     const auto size = static_cast<int>(context().settings().integer("batch-size"));
-    const BatchShare share = share_batch(size, count(), labelled_.size() - count());
-    const std::size_t steps = labelled_.size() / static_cast<std::size_t>(size);
+    const auto unlabelled = static_cast<std::size_t>(std::count(labelled_.begin(), labelled_.end(), 0));
+    const BatchShare share = share_batch(size, count(), unlabelled);
+    const std::size_t steps = (count() + unlabelled) / static_cast<std::size_t>(size);
     return {{split_plans(context(), labelled_, share, epoch), std::max<std::size_t>(1, steps)}};
   }
 

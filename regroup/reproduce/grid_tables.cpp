@@ -169,6 +169,9 @@ void add_accuracies(const GridCells& cells, std::vector<ResultTable>& tables) {
   tables.push_back(derived(table_of(cells, [](const RunOutcome& outcome) { return 100 * outcome.primary().best_val; }),
                            "best-val", "best on noisy validation",
                            "Test accuracy (%) at the epoch that was best on the noisy validation split"));
+  tables.push_back(
+      derived(table_of(cells, [](const RunOutcome& outcome) { return 100 * outcome.primary().top5; }), "top5", "top-5",
+              "Share of the test images (%) whose label is among the five likeliest classes, after the last epoch"));
   auto memorised =
       derived(table_of(cells, [](const RunOutcome& outcome) { return 100 * outcome.summary.memorised; }), "memorised",
               "wrong labels memorised", "Share of the wrong training labels (%) that the trained network predicts");
@@ -195,14 +198,15 @@ std::vector<ResultTable> grid_tables(const GridCells& cells) {
 std::string runs_csv(const GridCells& cells) {
   const auto share = [](double value) { return fmt::format("{:.4f}", value); };
   CsvWriter csv;
-  csv.row({"block", "column", "row", "seed", "predictor", "primary", "last", "best_val", "best_test", "noise_rate",
-           "memorised", "seconds", "estimator_seconds", "peak_memory_mb", "run"});
+  csv.row({"block", "column", "row", "seed", "predictor", "primary", "last", "best_val", "best_test", "top5",
+           "noise_rate", "memorised", "seconds", "estimator_seconds", "peak_memory_mb", "run"});
   cells.each([&](const GridBlock& block, const GridRow& row, const GridColumn& column, const Cell& cell) {
     for (const auto& [seed, outcome] : cell.done)
       for (const auto& [name, values] : outcome.accuracies)
         csv.row({block.label, name_of(column), row.label, std::to_string(seed), name,
                  name == outcome.summary.primary ? "1" : "0", share(values.last), share(values.best_val),
-                 share(values.best_test), share(outcome.summary.noise_rate), share(outcome.summary.memorised),
+                 share(values.best_test), std::isnan(values.top5) ? "" : share(values.top5),
+                 share(outcome.summary.noise_rate), share(outcome.summary.memorised),
                  fmt::format("{:.1f}", outcome.summary.seconds),
                  fmt::format("{:.2f}", outcome.summary.estimator_seconds),
                  fmt::format("{:.0f}", outcome.summary.peak_memory_mb), cell.run(seed).name});

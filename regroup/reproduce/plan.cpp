@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -126,22 +127,39 @@ std::vector<const GridRow*> with_those_before(const GridBlock& block, const Grid
   return rows;
 }
 
+/// Phases that a grid gives in epochs are shares of its runs: where a scale makes these shorter, so are the phases, to
+/// no less than one epoch.
+std::vector<GivenValue> shorter_phases(const std::vector<std::vector<GivenValue>>& layers, std::int64_t epochs) {
+  const auto own_epochs = static_cast<double>(resolve_settings(layers).integer("epochs"));
+  std::vector<GivenValue> phases;
+  for (const auto& layer : layers)
+    for (const GivenValue& given : layer) {
+      const auto* length = std::get_if<std::int64_t>(&given.value);
+      if (!given.name.ends_with("-epochs") || length == nullptr || *length <= 0) continue;
+      phases.push_back(given);
+      phases.back().value =
+          std::max(std::int64_t{1}, static_cast<std::int64_t>(std::lround(*length * epochs / own_epochs)));
+    }
+  return phases;
+}
+
 PlannedRun planned_run(const Grid& grid, const Scale& scale, const GridBlock& block, const GridRow& row,
                        const GridColumn& column, std::int64_t seed) {
   PlannedRun run{{}, Settings({}), {}};
   if (const GridRow* before = row_before(block, row))
     run.after = planned_run(grid, scale, block, *before, column, seed).name;
   const std::string place = fmt::format("{}, {}, {}", grid.name, row.label, column.label);
+  std::vector<std::vector<GivenValue>> layers{
+      grid.values, block.values, column.values, {{"method", row.method, place}}, row.values};
   std::vector<GivenValue> sizes = scale.values;
   if (const auto found = scale.epochs_of.find(row.method); found != scale.epochs_of.end())
     sizes.push_back({"epochs", found->second, "scale " + scale.name});
-  run.settings = resolve_settings({grid.values,
-                                   block.values,
-                                   column.values,
-                                   {{"method", row.method, place}},
-                                   row.values,
-                                   sizes,
-                                   {{"seed", seed, place}}});
+  std::vector<std::vector<GivenValue>> scaled = layers;
+  scaled.push_back(sizes);
+  layers.push_back(shorter_phases(layers, resolve_settings(scaled).integer("epochs")));
+  layers.push_back(sizes);
+  layers.push_back({{"seed", seed, place}});
+  run.settings = resolve_settings(layers);
   try {
     run.name = run_name(run.settings, run.after);
   } catch (const UserError& error) {

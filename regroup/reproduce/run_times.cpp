@@ -11,8 +11,8 @@ namespace fs = std::filesystem;
 std::string run_kind(const Settings& settings) {
   std::string kind;
   for (const std::string_view name :
-       {"method", "model", "width", "data", "image-size", "limit", "val-split", "batch-size", "record-losses",
-        "eval-every", "test-flip", "precision", "device", "threads", "workers"})
+       {"method", "model", "width", "data", "image-size", "limit", "val-split", "epoch-batches", "batch-size",
+        "record-losses", "eval-every", "test-flip", "precision", "device", "threads", "workers"})
     if (settings.declared(name)) kind += fmt::format("{} {}, ", name, to_text(settings.value(name)));
   return kind;
 }

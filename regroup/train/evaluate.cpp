@@ -50,4 +50,14 @@ double accuracy(std::span<const std::int32_t> predicted, std::span<const std::in
   return static_cast<double>(right) / static_cast<double>(labels.size());
 }
 
+double top_accuracy(const at::Tensor& probabilities, std::span<const std::int32_t> labels, int count) {
+  if (labels.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const at::Tensor label =
+      at::tensor(at::ArrayRef<std::int32_t>(labels.data(), labels.size()), at::kInt).to(at::kLong).unsqueeze(1);
+  const at::Tensor own = probabilities.gather(1, label);
+  const at::Tensor is_before = at::arange(probabilities.size(1)).unsqueeze(0) < label;
+  const at::Tensor ahead = (probabilities > own).logical_or((probabilities == own).logical_and(is_before)).sum(1);
+  return static_cast<double>((ahead < count).sum().item<std::int64_t>()) / static_cast<double>(labels.size());
+}
+
 }  // namespace regroup

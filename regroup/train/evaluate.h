@@ -30,4 +30,8 @@ std::vector<std::int32_t> most_likely(const at::Tensor& probabilities);
 /// The share of images whose label is predicted; not a number if there are no images.
 double accuracy(std::span<const std::int32_t> predicted, std::span<const std::int32_t> labels);
 
+/// The share of images whose label is among the `count` likeliest classes; of equally likely ones, the first counts
+/// first, as in most_likely. Not a number if there are no images.
+double top_accuracy(const at::Tensor& probabilities, std::span<const std::int32_t> labels, int count);
+
 }  // namespace regroup

@@ -17,19 +17,25 @@ double share(double part, double whole) { return whole > 0 ? part / whole : std:
 }  // namespace
 
 Measurement::Measurement(const RunData& data, const Context& context, Method& method, EvaluationOptions evaluation)
-    : data_(data), context_(context), method_(method), evaluation_(std::move(evaluation)) {}
+    : data_(data),
+      top5_(context.settings().flag("top5") && context.samples().classes > 5),
+      context_(context),
+      method_(method),
+      evaluation_(std::move(evaluation)) {}
 
 void Measurement::measure(bool accuracies, bool last, EpochMetrics& row) {
-  row.add("train_loss", mean_loss());
+  const std::vector<std::uint32_t> slots = context_.epoch_slots(row.epoch - 1);
+  row.add("train_loss", mean_loss(slots));
   measure_predictors(accuracies, last, row);
-  measure_samples(row);
+  measure_samples(slots, row);
   for (const Metric& metric : method_.metrics()) row.add(metric.name, metric.value);
   if (last) material_.final_losses = final_losses();
 }
 
-double Measurement::mean_loss() const {
+double Measurement::mean_loss(std::span<const std::uint32_t> slots) const {
   double loss = 0, recorded = 0;
-  for (const float value : context_.book().losses()) {
+  for (const std::uint32_t slot : slots) {
+    const float value = context_.book().losses()[slot];
     if (value == LossBook::unrecorded) continue;
     loss += static_cast<double>(value);
     ++recorded;
@@ -37,49 +43,50 @@ double Measurement::mean_loss() const {
   return share(loss, recorded);
 }
 
-std::vector<std::vector<std::int32_t>> Measurement::predicted(const SampleSource& samples,
-                                                              std::span<const std::uint32_t> positions) const {
-  std::vector<std::vector<std::int32_t>> labels;
-  for (const at::Tensor& shares : probabilities(method_.predictors(), samples, positions, evaluation_))
-    labels.push_back(most_likely(shares));
-  return labels;
-}
-
-Predictions Measurement::predictions(const TestSet& test) const {
+Measurement::Tested Measurement::tested(const TestSet& test) const {
   std::vector<std::uint32_t> all(test.set.size());
   std::iota(all.begin(), all.end(), 0U);
-  auto labels = predicted(*test.set.source, all);
-  Predictions predictions;
   const auto predictors = method_.predictors();
-  for (std::size_t i = 0; i < predictors.size(); ++i) predictions[predictors[i].name] = std::move(labels[i]);
-  return predictions;
+  const auto shares = probabilities(predictors, *test.set.source, all, evaluation_);
+  Tested tested;
+  for (std::size_t i = 0; i < predictors.size(); ++i) {
+    tested.predicted[predictors[i].name] = most_likely(shares[i]);
+    if (top5_) tested.top5[predictors[i].name] = top_accuracy(shares[i], test.set.labels, 5);
+  }
+  return tested;
 }
 
 void Measurement::measure_predictors(bool accuracies, bool last, EpochMetrics& row) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  const auto predictors = method_.predictors();
   std::vector<std::int32_t> labels;
   for (const std::uint32_t position : data_.split.validation) labels.push_back(data_.observed[position]);
-  std::vector<std::vector<std::int32_t>> validated;
-  if (accuracies && !labels.empty()) validated = predicted(*data_.dataset.train.source, data_.split.validation);
-  std::map<std::string, Predictions> tested;
+  std::vector<at::Tensor> validated;
+  if (accuracies && !labels.empty())
+    validated = probabilities(predictors, *data_.dataset.train.source, data_.split.validation, evaluation_);
+  std::map<std::string, Tested> found;
   for (const TestSet& test : data_.dataset.tests)
-    if (accuracies && test.set.size() > 0) tested[test.name] = predictions(test);
-  const auto predictors = method_.predictors();
+    if (accuracies && test.set.size() > 0) found[test.name] = tested(test);
   for (std::size_t i = 0; i < predictors.size(); ++i) {
     const std::string& name = predictors[i].name;
-    row.add("val_" + name, validated.empty() ? none : accuracy(validated[i], labels));
-    for (const TestSet& test : data_.dataset.tests)
+    row.add("val_" + name, validated.empty() ? none : accuracy(most_likely(validated[i]), labels));
+    for (const TestSet& test : data_.dataset.tests) {
+      const bool known = found.contains(test.name);
       row.add(fmt::format("{}_{}", test.name, name),
-              tested.contains(test.name) ? accuracy(tested[test.name][name], test.set.labels) : none);
+              known ? accuracy(found[test.name].predicted[name], test.set.labels) : none);
+      if (top5_) row.add(fmt::format("{}_top5_{}", test.name, name), known ? found[test.name].top5[name] : none);
+    }
   }
-  if (last) material_.test_predictions = std::move(tested);
+  if (!last) return;
+  material_.test_predictions.clear();
+  for (auto& [name, tested] : found) material_.test_predictions[name] = std::move(tested.predicted);
 }
 
 /// Weights, and wrong labels that the last training pass predicted, of right and of wrong labels where that is known.
-void Measurement::measure_samples(EpochMetrics& row) const {
+void Measurement::measure_samples(std::span<const std::uint32_t> slots, EpochMetrics& row) const {
   const auto weights = method_.weights();
   double sums[2] = {}, counts[2] = {}, all = 0, memorised = 0;
-  for (std::size_t slot = 0; slot < context_.samples().size(); ++slot) {
+  for (const std::uint32_t slot : slots) {
     const std::uint32_t position = context_.samples().positions[slot];
     const double weight = weights.empty() ? 1 : static_cast<double>(weights[slot]);
     all += weight;
@@ -89,7 +96,7 @@ void Measurement::measure_samples(EpochMetrics& row) const {
     ++counts[wrong];
     if (wrong && context_.predicted()[slot] == context_.samples().labels[slot]) ++memorised;
   }
-  row.add("weight", all / static_cast<double>(context_.samples().size()));
+  row.add("weight", all / static_cast<double>(slots.size()));
   row.add("weight_clean", share(sums[0], counts[0]));
   row.add("weight_noisy", share(sums[1], counts[1]));
   row.add("memorised", share(memorised, counts[1]));
@@ -120,7 +127,7 @@ void Measurement::measure_split(EpochMetrics& row) const {
 /// The losses and predictions of the training samples by the trained model, without augmentation.
 FinalLosses Measurement::final_losses() const {
   FinalLosses final;
-  const at::Tensor logits = context_.score({&method_.learners().front()->model()}).front().logits;
+  const at::Tensor logits = context_.score({&method_.learners().front()->model()}, context_.all_slots()).front().logits;
   const at::Tensor labels = at::tensor(context_.samples().labels, at::kInt).to(at::kLong);
   const at::Tensor losses = -at::log_softmax(logits, 1).gather(1, labels.unsqueeze(1)).squeeze(1).contiguous();
   final.losses.assign(losses.data_ptr<float>(), losses.data_ptr<float>() + losses.numel());
@@ -137,7 +144,7 @@ RunSummary Measurement::summary(const std::vector<EpochMetrics>& rows, const std
     for (const Predictor& predictor : method_.predictors())
       summaries[predictor.name] = summarise(rows, predictor.name, test.name);
     Predictions& known = material_.test_predictions[test.name];
-    if (test.set.size() > 0 && known.empty()) known = predictions(test);
+    if (test.set.size() > 0 && known.empty()) known = tested(test).predicted;
   }
   summary.primary = primary;
   summary.noise_rate = data_.noise_rate();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,8 @@ class Measurement {
   /// What it is handed must outlive it.
   Measurement(const RunData& data, const Context& context, Method& method, EvaluationOptions evaluation);
 
-  /// The figures of an epoch that has ended, up to those of the method. Accuracies are not a number unless
+  /// The figures of an epoch that has ended, up to those of the method; `row` has its number. Figures of samples are of
+  /// those that the epoch had. Accuracies are not a number unless
   /// `accuracies`; what the last epoch finds is kept for the report.
   void measure(bool accuracies, bool last, EpochMetrics& row);
 
@@ -29,17 +32,20 @@ class Measurement {
 
  private:
   void measure_predictors(bool accuracies, bool last, EpochMetrics& row);
-  void measure_samples(EpochMetrics& row) const;
+  void measure_samples(std::span<const std::uint32_t> slots, EpochMetrics& row) const;
   void measure_split(EpochMetrics& row) const;
-  double mean_loss() const;
+  double mean_loss(std::span<const std::uint32_t> slots) const;
 
-  /// What each predictor takes samples for.
-  std::vector<std::vector<std::int32_t>> predicted(const SampleSource& samples,
-                                                   std::span<const std::uint32_t> positions) const;
-  Predictions predictions(const TestSet& test) const;
+  /// What the predictors, by their names, make of a test set.
+  struct Tested {
+    Predictions predicted;
+    std::map<std::string, double> top5;  ///< empty where that is not asked for
+  };
+  Tested tested(const TestSet& test) const;
   FinalLosses final_losses() const;
 
   const RunData& data_;
+  bool top5_;
   const Context& context_;
   Method& method_;
   EvaluationOptions evaluation_;

@@ -42,6 +42,7 @@ PredictorSummary summarise(const std::vector<EpochMetrics>& rows, const std::str
                  validation = row.value("val_" + predictor);
     if (std::isnan(test)) continue;
     summary.last = test;
+    summary.top5 = row.value(fmt::format("{}_top5_{}", test_set, predictor));
     summary.best_test = std::max(summary.best_test, test);
     // Without a validation split the last epoch is the choice.
     if (std::isnan(validation) || validation > best_validation) {
@@ -58,8 +59,10 @@ std::string summary_json(const RunSummary& summary) {
   };
   nlohmann::ordered_json json;
   const auto add = [](nlohmann::ordered_json& place, const PredictorSummaries& predictors) {
-    for (const auto& [name, predictor] : predictors)
+    for (const auto& [name, predictor] : predictors) {
       place[name] = {{"last", predictor.last}, {"best_val", predictor.best_val}, {"best_test", predictor.best_test}};
+      if (!std::isnan(predictor.top5)) place[name]["top5"] = predictor.top5;
+    }
   };
   add(json["predictors"], summary.predictors);
   for (const auto& [test, predictors] : summary.more_tests) add(json["more_tests"][test], predictors);
@@ -81,8 +84,10 @@ RunSummary read_summary(const std::filesystem::path& file) {
     const json read = json::parse(read_text(file));
     const auto predictors = [&](const json& place) {
       PredictorSummaries summaries;
-      for (const auto& [name, values] : place.items())
+      for (const auto& [name, values] : place.items()) {
         summaries[name] = {number(values.at("last")), number(values.at("best_val")), number(values.at("best_test"))};
+        if (values.contains("top5")) summaries[name].top5 = number(values.at("top5"));
+      }
       return summaries;
     };
     RunSummary summary;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -27,6 +28,9 @@ struct PredictorSummary {
   double last = 0;
   double best_val = 0;   ///< at the epoch with the best accuracy on the noisy validation split
   double best_test = 0;  ///< at its own best epoch: nobody can know that one without the test labels
+  /// In the last epoch: the share of images whose label is among the five likeliest classes; not a number where that
+  /// was not asked for.
+  double top5 = std::numeric_limits<double>::quiet_NaN();
 };
 
 using PredictorSummaries = std::map<std::string, PredictorSummary>;  ///< by predictor
@@ -44,7 +48,7 @@ struct RunSummary {
   std::map<std::string, PredictorSummaries> more_tests = {};  ///< on the other test sets, by their names
 };
 
-/// By the columns val_PREDICTOR and TEST_PREDICTOR.
+/// By the columns val_PREDICTOR, TEST_PREDICTOR and TEST_top5_PREDICTOR.
 PredictorSummary summarise(const std::vector<EpochMetrics>& rows, const std::string& predictor,
                            const std::string& test = "test");
 std::string summary_json(const RunSummary& summary);

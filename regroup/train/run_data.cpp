@@ -36,13 +36,11 @@ LoadOptions load_options(const Settings& settings, int threads, Observer& observ
   return options;
 }
 
-/// The labels that the run learns from, and the true ones as far as they are known. The labels of a published dataset
-/// count as true; those of image files only where their CSV file says so.
+/// The labels that the run learns from, and the true ones as far as they are known.
 void choose_labels(const Settings& settings, int threads, const Tell& tell, RunData& data) {
   const LabelledSet& images = data.dataset.train;
-  const bool own_files = settings.text("data").find(':') != std::string::npos;
   data.observed = images.labels;
-  data.clean = own_files ? images.clean : images.labels;
+  data.clean = data.dataset.labels_are_true ? images.labels : images.clean;
   const NoiseSpec noise = parse_noise(settings.text("noise"));
   if (!settings.text("labels").empty()) {
     if (noise.kind != NoiseKind::none)

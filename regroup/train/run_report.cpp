@@ -133,8 +133,12 @@ void write_report(const std::filesystem::path& folder, const RunData& data, cons
 std::string event_tag(const std::string& metric, const std::string& primary) {
   const std::string part = metric.substr(0, metric.find('_'));
   if (part == "val" || part == "test" || part.starts_with("test-")) {
-    const std::string predictor = metric.substr(part.size() + 1);
-    return predictor == primary ? part + "/top1" : fmt::format("{}/top1_{}", part, predictor);
+    std::string predictor = metric.substr(part.size() + 1);
+    constexpr std::string_view five = "top5_";
+    const bool is_top5 = predictor.starts_with(five);
+    if (is_top5) predictor.erase(0, five.size());
+    const std::string figure = part + (is_top5 ? "/top5" : "/top1");
+    return predictor == primary ? figure : fmt::format("{}_{}", figure, predictor);
   }
   return metric == "train_loss" ? "train/loss" : "train/" + metric;
 }

@@ -143,6 +143,11 @@ std::vector<SettingInfo> common_settings() {
        "Safetensors file of weights to start from; layers that do not fit start at random"},
       {"seed", "Training", Int{1}, "Seed of all random numbers: the same seed gives the same run", 0, 9e15},
       {"epochs", "Training", Int{200}, "Passes over the training data; 0: as many as the budget allows", 0, 1e6},
+      {"epoch-batches", "Training", Int{0},
+       "Batches per epoch, of images that are drawn anew for each epoch; 0: every image has its turn in every epoch", 0,
+       big},
+      {"epoch-balance", "Training", false,
+       "Draw the same number of images of each label, where epoch-batches is above 0"},
       {"batch-size", "Training", Int{128}, "Images per step", 2, 65536},
       {"lr", "Training", 0.1, "Highest learning rate", 1e-12, 1000},
       {"min-lr", "Training", 1e-4, "Learning rate at the end of the run, with the schedules cosine and linear", 0,
@@ -203,6 +208,9 @@ std::vector<SettingInfo> common_settings() {
 
       {"eval-every", "Measuring", Int{1},
        "Epochs from one measurement of accuracy to the next; the last epoch is always measured", 1, 1e6},
+      {"top5", "Measuring", false,
+       "Report beside the accuracy how often the true label is among the five likeliest classes; for more than five "
+       "classes"},
       {"test-flip", "Measuring", false, "Average predictions over an image and its mirror image"},
       {"checkpoint-every", "Measuring", Text("5m"),
        "Time from one checkpoint to the next inside an epoch, such as 30s, 5m or 1h; every epoch ends with one"},
@@ -291,6 +299,20 @@ std::vector<GivenValue> preset_values(std::string_view name) {
     names.push_back(preset.name);
   }
   throw UserError(fmt::format("unknown preset '{}'; known: {}", name, fmt::join(names, ", ")));
+}
+
+std::string preset_need(std::string_view name, const Settings& settings) {
+  constexpr std::string_view mark = "\n# Needs ";
+  for (const Preset& preset : presets()) {
+    const auto found = preset.text.find(mark);
+    if (preset.name != name || found == std::string_view::npos) continue;
+    const std::string_view line = preset.text.substr(found + 1, preset.text.find('\n', found + 1) - found - 1);
+    const auto colon = line.find(": ");
+    const std::string_view setting = line.substr(mark.size() - 1, colon - mark.size() + 1);
+    if (settings.text(setting).empty())
+      return fmt::format("preset {}: {} is not given; {}", name, setting, line.substr(colon + 2));
+  }
+  return {};
 }
 
 Settings run_settings(const std::vector<std::pair<std::string, std::string>>& values) {

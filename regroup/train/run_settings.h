@@ -63,4 +63,8 @@ const std::vector<Preset>& presets();
 /// The values of a preset. Throws UserError that lists the known ones.
 std::vector<GivenValue> preset_values(std::string_view name);
 
+/// A preset cannot carry files: its comment `# Needs SETTING: REASON` names what a user has to add. The sentence that
+/// says so, where `settings` lack it; else nothing.
+std::string preset_need(std::string_view name, const Settings& settings);
+
 }  // namespace regroup

@@ -1,11 +1,15 @@
 // Data as users have it, for the tests of the command, as small as can be:
 //   make_data photos FOLDER COUNT    three classes of JPEG and PNG files of several sizes, COUNT of each
 //   make_data cifar FOLDER           CIFAR-10 and CIFAR-100 in their official layouts, 400 training images each
+//   make_data clothing1m FOLDER      Clothing1M in its official layout, 84 training photos
+//   make_data webvision FOLDER       WebVision in its official layout, 150 training photos of the first 50 classes,
+//   with ILSVRC12
 #include <cstdlib>
 #include <fstream>
 #include <string>
 
 #include "data/image_testing.h"
+#include "data/made_releases.h"
 
 namespace {
 
@@ -76,6 +80,10 @@ void make_cifar(const std::filesystem::path& folder) {
   write(folder / "cifar100/test.bin", cifar_records(100, 100, 2));
 }
 
+regroup::WriteFile files_in(const std::filesystem::path& folder) {
+  return [folder](const std::string& name, const Bytes& content) { write(folder / name, content); };
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -84,6 +92,10 @@ int main(int argc, char** argv) {
     make_photos(argv[2], std::atoi(argv[3]));
   } else if (what == "cifar") {
     make_cifar(argv[2]);
+  } else if (what == "clothing1m") {
+    regroup::write_clothing1m(files_in(argv[2]));
+  } else if (what == "webvision") {
+    regroup::write_webvision(files_in(argv[2]), {.train = 3, .test = 1});
   } else {
     return 2;
   }

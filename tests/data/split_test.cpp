@@ -138,5 +138,64 @@ RC_GTEST_PROP(SubsetProperty, HasTheSizeAndEveryLabel, ()) {
   }
 }
 
+TEST(EpochSubset, IsAnotherOneInEachEpochAndForEachSeed) {
+  const auto labels = labels_of({300, 200});
+  for (const bool balanced : {false, true}) {
+    const auto first = epoch_subset(labels, 2, 50, balanced, 1, 0);
+    EXPECT_EQ(first.size(), 50U);
+    EXPECT_EQ(epoch_subset(labels, 2, 50, balanced, 1, 0), first);
+    EXPECT_NE(epoch_subset(labels, 2, 50, balanced, 1, 1), first);
+    EXPECT_NE(epoch_subset(labels, 2, 50, balanced, 2, 0), first);
+    EXPECT_EQ(epoch_subset(labels, 2, 9999, balanced, 1, 0).size(), 500U);
+  }
+  EXPECT_NE(epoch_subset(labels, 2, 50, true, 1, 0), stratified_subset(labels, 2, 50, 1));
+}
+
+TEST(EpochSubset, BalancedItHasAsManyOfEachLabelAsThereAre) {
+  const auto labels = labels_of({100, 3, 0, 50, 40});
+  // 3 of the rare label; the other 87 in three equal parts.
+  EXPECT_EQ(counts_of(labels, epoch_subset(labels, 5, 90, true, 1, 4), 5), (std::vector<int>{29, 3, 0, 29, 29}));
+  EXPECT_EQ(counts_of(labels, epoch_subset(labels, 5, 180, true, 1, 4), 5), (std::vector<int>{87, 3, 0, 50, 40}));
+}
+
+TEST(EpochSubset, WhichLabelHasOneMoreIsDrawnToo) {
+  const auto labels = labels_of({100, 60, 80});
+  std::vector<int> more(3);
+  for (std::uint32_t epoch = 0; epoch < 3000; ++epoch) {
+    const auto counts = counts_of(labels, epoch_subset(labels, 3, 10, true, 1, epoch), 3);
+    for (std::size_t y = 0; y < 3; ++y) more[y] += counts[y] - 3;
+  }
+  const auto result = testing::chi_square(more, {1.0 / 3, 1.0 / 3, 1.0 / 3});
+  EXPECT_LT(result.value, testing::chi_square_bound(result.degrees));
+}
+
+TEST(EpochSubset, EverySampleIsEquallyLikely) {
+  const auto labels = labels_of({6, 2});
+  std::vector<int> plain(8), balanced(8);
+  for (std::uint32_t epoch = 0; epoch < 4000; ++epoch) {
+    for (const auto i : epoch_subset(labels, 2, 2, false, 1, epoch)) ++plain[i];
+    for (const auto i : epoch_subset(labels, 2, 2, true, 1, epoch)) ++balanced[i];
+  }
+  const auto even = testing::chi_square(plain, std::vector<double>(8, 1.0 / 8));
+  EXPECT_LT(even.value, testing::chi_square_bound(even.degrees));
+  std::vector<double> shares(8, 1.0 / 12);
+  shares[6] = shares[7] = 1.0 / 4;
+  const auto by_label = testing::chi_square(balanced, shares);
+  EXPECT_LT(by_label.value, testing::chi_square_bound(by_label.degrees));
+}
+
+RC_GTEST_PROP(EpochSubsetProperty, IsAscendingAndAsEvenAsTheLabelsAllow, ()) {
+  const auto counts = *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 40)));
+  const auto labels = labels_of(counts);
+  const auto count = *rc::gen::inRange<std::size_t>(0, labels.size() + 2);
+  const auto subset = epoch_subset(labels, static_cast<int>(counts.size()), count, true, 5, 2);
+  RC_ASSERT(subset.size() == std::min(count, labels.size()));
+  RC_ASSERT(std::adjacent_find(subset.begin(), subset.end(), std::greater_equal<>()) == subset.end());
+  const auto kept = counts_of(labels, subset, counts.size());
+  // Who is not used up has as many as anybody, or one less.
+  const int most = *std::max_element(kept.begin(), kept.end());
+  for (std::size_t y = 0; y < counts.size(); ++y) RC_ASSERT(kept[y] == counts[y] || kept[y] >= most - 1);
+}
+
 }  // namespace
 }  // namespace regroup

@@ -148,6 +148,18 @@ TEST(Plan, AScaleMayGiveAMethodMoreEpochs) {
     EXPECT_EQ(run.settings.integer("epochs"), run.settings.text("method") == "rml" ? 3 : 1);
 }
 
+TEST(Plan, AScaleMakesPhasesShorterInProportion) {
+  const auto warmup = [](const std::string& scale) {
+    const Grid grid = grid_with("{ label = \"Semi\", method = \"rml-semi\", epochs = 300, warmup-epochs = 200 }");
+    return plan_runs({grid}, parse_scale(scale, "s"), {{"rml-semi"}, {}, {}}).front().settings.integer("warmup-epochs");
+  };
+  EXPECT_EQ(warmup(""), 200);
+  EXPECT_EQ(warmup("settings = { epochs = 24 }"), 16);
+  EXPECT_EQ(warmup("settings = { epochs = 16 }\nepochs-of = { rml-semi = 30 }"), 20);
+  EXPECT_EQ(warmup("settings = { epochs = 1 }"), 1);
+  EXPECT_EQ(warmup("settings = { epochs = 24, warmup-epochs = 3 }"), 3) << "the scale's own is stronger";
+}
+
 TEST(Plan, CanBeNarrowed) {
   EXPECT_EQ(plan_runs({grid_with(rml)}, {}, {{"rml"}, {}, {}}).size(), 6U);
   EXPECT_EQ(plan_runs({grid_with(rml)}, {}, {{"rml"}, {"sym"}, {"fashion-mnist"}}).size(), 3U);

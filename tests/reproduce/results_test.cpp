@@ -95,6 +95,24 @@ rows = [{ label = "CE", method = "ce" }]
   EXPECT_NE(text_of("figures/small-curves-Digits--own.svg"), text_of("figures/small-curves-Digits--other.svg"));
 }
 
+TEST_F(Results, TopFiveIsATableOfItsOwnWhereRunsHaveIt) {
+  const Grid grid = small_grid(two_rows);
+  has_run(grid);
+  write_results(grid_folder_, {grid}, {});
+  EXPECT_FALSE(std::filesystem::exists(grid_folder_.path / "tables/small-top5.csv"));
+  for (const PlannedRun& run : plan_runs({grid}, {}, {})) {
+    const auto file = grid_folder_.run(run.name) / "summary.json";
+    RunSummary summary = read_summary(file);
+    if (run.settings.text("method") == "rml") summary.predictors.at("model").top5 = 0.875;
+    write_file(file, summary_json(summary));
+  }
+  write_results(grid_folder_, {grid}, {});
+  EXPECT_TRUE(has(text_of("tables/small-top5.csv"), "Digits,Symmetric 0.5,RML,87.5000,"))
+      << text_of("tables/small-top5.csv");
+  EXPECT_TRUE(has(text_of("tables/small-runs.csv"), "RML,1,model,1,0.7500,0.5000,0.7500,0.8750,"));
+  EXPECT_TRUE(has(text_of("tables/small-runs.csv"), "CE,1,model,1,0.5000,0.5000,0.7500,,"));
+}
+
 TEST_F(Results, APageSaysItsScaleOnce) {
   const Grid grid = small_grid(two_rows);
   const Scale scale = parse_scale("description = \"very short\"\nsettings = { epochs = 1 }", "tiny");

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "regroup/core/error.h"
+#include "regroup/data/split.h"
 #include "regroup/io/safetensors.h"
 #include "regroup/methods/method.h"
 #include "regroup/nn/weights.h"
@@ -86,23 +87,53 @@ class EveryMethod : public testing::TestWithParam<std::string> {
     EXPECT_EQ(figures_of(a), figures_of(b));
   }
 
+  void expect_resumable(const Values& more) const {
+    Steps whole;
+    train(settings(more), {run("whole")}, whole);
+    // Not at every step, which would take long, but in every phase, and at the beginning and the end of passes.
+    for (int steps = 1; steps <= whole.taken; steps += std::max(1, whole.taken / 6)) {
+      SCOPED_TRACE(steps);
+      Steps stopper(steps);
+      const TrainResult stopped = train(settings(more), {run("parts"), false, &stopper.stop}, stopper);
+      Observer nobody;
+      if (!stopped.finished) train(settings(more), {run("parts"), true}, nobody);
+      expect_same_runs(run("whole"), run("parts"));
+      std::filesystem::remove_all(run("parts"));
+    }
+  }
+
+  const Values drawn_epochs{{"epoch-batches", "2"}, {"epoch-balance", "true"}};  ///< 32 of 50 images
   TemporaryFolder folder_;
   int runs_ = 0;
 };
 
-TEST_P(EveryMethod, StoppedAnywhereAndResumedEndsAsIfItHadNotBeen) {
-  Steps whole;
-  train(settings(), {run("whole")}, whole);
-  // Not at every step, which would take long, but in every phase, and at the beginning and the end of passes.
-  for (int steps = 1; steps <= whole.taken; steps += std::max(1, whole.taken / 6)) {
-    SCOPED_TRACE(steps);
-    Steps stopper(steps);
-    const TrainResult stopped = train(settings(), {run("parts"), false, &stopper.stop}, stopper);
-    Observer nobody;
-    if (!stopped.finished) train(settings(), {run("parts"), true}, nobody);
-    expect_same_runs(run("whole"), run("parts"));
-    std::filesystem::remove_all(run("parts"));
-  }
+TEST_P(EveryMethod, StoppedAnywhereAndResumedEndsAsIfItHadNotBeen) { expect_resumable({}); }
+
+TEST_P(EveryMethod, SoItDoesWhereAnEpochDrawsItsSamplesAnew) { expect_resumable(drawn_epochs); }
+
+/// What an epoch does not draw has no influence on it: other labels there leave the run as it is.
+TEST_P(EveryMethod, SeesOnlyTheSamplesOfAnEpoch) {
+  Observer nobody;
+  // Not balanced, since a balanced draw looks at all labels. Every phase of the method is in three epochs.
+  Values more{{"epochs", "3"}, {"epoch-batches", "2"}};
+  for (const auto& [name, value] : values())
+    if (name.ends_with("-epochs")) more[name] = "1";
+  const auto model = [&](int shift) {
+    RunData data = load_run_data(settings(more), 1, nobody);
+    const std::size_t count = data.split.train.size();
+    std::vector<bool> drawn(count);
+    for (std::uint32_t epoch = 0; epoch < 3; ++epoch)
+      for (const auto slot : epoch_subset(std::vector<std::int32_t>(count), 1, 32, false, 1, epoch)) drawn[slot] = true;
+    EXPECT_GT(std::count(drawn.begin(), drawn.end(), false), 0);
+    for (std::size_t slot = 0; slot < count; ++slot) {
+      std::int32_t& label = data.observed[data.split.train[slot]];
+      if (!drawn[slot]) label = (label + shift) % 10;
+    }
+    const auto folder = run(fmt::format("undrawn-{}", shift));
+    train(settings(more), std::move(data), {folder}, nobody);
+    return bytes_of(folder / "last/model.safetensors") + bytes_of(folder / "last/state.safetensors");
+  };
+  EXPECT_TRUE(model(0) == model(3));
 }
 
 void overflow_first_norm(const std::filesystem::path& file) {
@@ -188,9 +219,10 @@ TEST_P(EveryMethod, HonoursItsSettings) {
 TEST_P(EveryMethod, HonoursTheCommonSettings) {
   const std::string base = weights();
   const std::vector<std::pair<std::string, std::string>> changes{
-      {"seed", "2"},        {"lr", "0.01"},        {"min-lr", "0.001"},     {"schedule", "cosine"},
-      {"lr-rise", "0.5"},   {"momentum", "0.5"},   {"weight-decay", "0.1"}, {"label-smoothing", "0.3"},
-      {"optimizer", "sgd"}, {"optimizer", "adam"}, {"batch-size", "12"},    {"shift", "1"}};
+      {"seed", "2"},         {"lr", "0.01"},        {"min-lr", "0.001"},     {"schedule", "cosine"},
+      {"lr-rise", "0.5"},    {"momentum", "0.5"},   {"weight-decay", "0.1"}, {"label-smoothing", "0.3"},
+      {"optimizer", "sgd"},  {"optimizer", "adam"}, {"batch-size", "12"},    {"shift", "1"},
+      {"epoch-batches", "2"}};
   const Settings own = settings();
   for (const auto& [name, value] : changes)
     EXPECT_TRUE(to_text(own.value(name)) == value || weights({{name, value}}) != base) << name << " = " << value;

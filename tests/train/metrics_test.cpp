@@ -48,6 +48,14 @@ TEST(Metrics, EachTestSetHasASummary) {
   EXPECT_EQ(summary.best_test, 0.6);
 }
 
+TEST(Metrics, TopFiveIsThatOfTheLastEpoch) {
+  EpochMetrics first = row(1, 0.3, 0.7), second = row(2, 0.2, 0.8);
+  first.add("test_top5_model", 0.9);
+  second.add("test_top5_model", 0.85);
+  EXPECT_EQ(summarise({first, second}, "model").top5, 0.85);
+  EXPECT_TRUE(std::isnan(summarise({row(1, 0.3, 0.7)}, "model").top5));
+}
+
 TEST(Metrics, ACsvHasALineAnEpochAndGapsForWhatWasNotMeasured) {
   EXPECT_EQ(metrics_csv({row(1, std::nan(""), 0.25), row(2, 0.5, 0.75)}),
             "epoch,val_model,test_model\n1,,0.25\n2,0.5,0.75\n");
@@ -70,6 +78,11 @@ TEST(Metrics, ASummaryIsReadBack) {
   const RunSummary read = read_summary(folder.write("summary.json", summary_json(summary)));
   EXPECT_EQ(summary_json(read), summary_json(summary));
   EXPECT_EQ(read.more_tests.at("test-other").at("ema").best_val, 0.2);
+  EXPECT_EQ(summary_json(summary).find("top5"), std::string::npos) << "nobody asked for it";
+  summary.predictors["ema"].top5 = 0.75;
+  const RunSummary more = read_summary(folder.write("more.json", summary_json(summary)));
+  EXPECT_EQ(more.predictors.at("ema").top5, 0.75);
+  EXPECT_TRUE(std::isnan(more.more_tests.at("test-other").at("ema").top5));
   for (const char* text : {"", "[]", "{}", R"({"predictors": {"ema": 3}, "primary": "ema"})", R"({"primary": 1})"}) {
     const auto file = folder.write("other.json", text);
     EXPECT_EQ(user_error([&] { read_summary(file); }), file.string() + ": is not the summary of a run");

@@ -49,7 +49,46 @@ TEST(RunSettings, PresetsHaveThePapersK) {
   EXPECT_EQ(k("cifar10-semi-inst-0.2"), "600");
   EXPECT_EQ(k("cifar100-semi-pair-0.45"), "20");
   EXPECT_EQ(k("cifar100-semi-sym-0.8"), "6");
-  EXPECT_EQ(presets().size(), 22U);
+  EXPECT_EQ(k("clothing1m"), "200");
+  EXPECT_EQ(k("clothing1m-semi"), "200");
+  EXPECT_EQ(presets().size(), 26U);
+}
+
+/// What METHODS has of the two sets of photos.
+TEST(RunSettings, PresetsOfPhotosHaveThePapersSettings) {
+  for (const char* name : {"clothing1m", "clothing1m-semi", "webvision", "webvision-semi"}) {
+    SCOPED_TRACE(name);
+    const Settings settings = resolve_settings({preset_values(name)});
+    const bool is_clothing = settings.text("data") == "clothing1m", is_semi = settings.text("method") == "rml-semi";
+    EXPECT_EQ(settings.text("model"), "resnet50");
+    EXPECT_EQ(settings.integer("image-size"), 224);
+    EXPECT_EQ(settings.integer("batch-size"), 32);
+    EXPECT_EQ(settings.number("lr"), is_clothing ? 0.002 : 0.01);
+    EXPECT_EQ(settings.number("min-lr"), 2e-5);
+    EXPECT_EQ(settings.number("weight-decay"), 5e-4);
+    EXPECT_EQ(settings.text("schedule"), "cosine");
+    EXPECT_EQ(settings.integer("epochs"), is_semi && !is_clothing ? 300 : 200);
+    EXPECT_EQ(settings.integer("epoch-batches"), is_clothing ? 1000 : 0);
+    EXPECT_EQ(settings.flag("epoch-balance"), is_clothing);
+    EXPECT_EQ(settings.flag("top5"), !is_clothing);
+    EXPECT_EQ(settings.integer("n"), 6);
+    EXPECT_EQ(settings.number("select"), is_clothing ? 0 : 0.75);
+    if (!is_semi) continue;
+    EXPECT_EQ(settings.integer("warmup-epochs"), is_clothing ? 10 : 200);
+    EXPECT_EQ(settings.number("lambda-u"), 0);
+    EXPECT_EQ(settings.number("mix-alpha"), 0.5);
+    EXPECT_EQ(settings.number("mix-alpha-late"), 0.5);
+  }
+}
+
+TEST(RunSettings, APresetSaysWhichFileItNeeds) {
+  const auto preset = preset_values("clothing1m");
+  EXPECT_EQ(preset_need("clothing1m", resolve_settings({preset})),
+            "preset clothing1m: init-weights is not given; the paper starts from a ResNet-50 that was trained on "
+            "ImageNet");
+  EXPECT_EQ(preset_need("clothing1m", resolve_settings({preset, given("init-weights", std::string("r.safetensors"))})),
+            "");
+  EXPECT_EQ(preset_need("webvision", resolve_settings({preset_values("webvision")})), "");
 }
 
 std::vector<GivenValue> typed(const std::string& name, const std::string& text) {

@@ -70,6 +70,8 @@ TEST(EventTag, NamesTestSetAndPredictor) {
   EXPECT_EQ(event_tag("test_ema", "ema"), "test/top1");
   EXPECT_EQ(event_tag("test_model", "ema"), "test/top1_model");
   EXPECT_EQ(event_tag("test-a.b-c_ema", "ema"), "test-a.b-c/top1");
+  EXPECT_EQ(event_tag("test_top5_ema", "ema"), "test/top5");
+  EXPECT_EQ(event_tag("test-b_top5_model", "ema"), "test-b/top5_model");
   EXPECT_EQ(event_tag("train_loss", "ema"), "train/loss");
   EXPECT_EQ(event_tag("weight", "ema"), "train/weight");
 }

@@ -425,5 +425,18 @@ TEST_F(Train, KnownTrueLabelsOfAFileAreUsedToReport) {
   EXPECT_NEAR(result.summary.noise_rate, 0.25, 0.03);
 }
 
+TEST_F(Train, ReportsTopFiveWhereThatIsAskedFor) {
+  Observer nobody;
+  const TrainResult plain = train(settings({{"epochs", "1"}}), {}, nobody);
+  EXPECT_TRUE(std::isnan(plain.rows.back().value("test_top5_ema")));
+  EXPECT_TRUE(std::isnan(plain.summary.predictors.at("ema").top5));
+  const TrainResult five = train(settings({{"epochs", "1"}, {"top5", "true"}}), {}, nobody);
+  for (const std::string name : {"model", "ema"}) {
+    const double top5 = five.rows.back().value("test_top5_" + name);
+    EXPECT_GE(top5, five.rows.back().value("test_" + name));
+    EXPECT_EQ(five.summary.predictors.at(name).top5, top5);
+  }
+}
+
 }  // namespace
 }  // namespace regroup

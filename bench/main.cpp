@@ -46,7 +46,8 @@ double time_ratio(int rounds, const std::function<double()>& slow, const std::fu
 
 int main(int argc, char** argv) {
   using regroup::bench::Figures;
-  const std::map<std::string, void (*)(Figures&)> groups = {{"estimator", regroup::bench::bench_estimator},
+  const std::map<std::string, void (*)(Figures&)> groups = {{"decode", regroup::bench::bench_decode},
+                                                            {"estimator", regroup::bench::bench_estimator},
                                                             {"precision", regroup::bench::bench_precision},
                                                             {"semi", regroup::bench::bench_semi},
                                                             {"training", regroup::bench::bench_training}};

@@ -6,10 +6,10 @@
 
 namespace regroup::bench {
 
-/// bench/pytorch_training.py, running beside this program and answering when it is asked.
+/// A script of this folder, running in Debian's Python beside this program and answering when it is asked.
 class PyTorchProcess {
  public:
-  PyTorchProcess();
+  explicit PyTorchProcess(std::string script);
   PyTorchProcess(const PyTorchProcess&) = delete;
   PyTorchProcess& operator=(const PyTorchProcess&) = delete;
   ~PyTorchProcess();
@@ -18,6 +18,7 @@ class PyTorchProcess {
   double ask(const std::string& command);
 
  private:
+  std::string script_;
   pid_t child_ = -1;
   std::FILE* to_ = nullptr;
   std::FILE* from_ = nullptr;

@@ -179,7 +179,7 @@ void bench_training(Figures& figures) {
   set_engine_threads(hardware_threads());
   keep_memory();
   const LabelledSet images = make_images(image_count);
-  PyTorchProcess pytorch;
+  PyTorchProcess pytorch("pytorch_training.py");
   pytorch.ask(fmt::format("threads {}", hardware_threads()));
   const Precision precision = choose_precision("auto", at::kCPU);
   bench_width(figures, pytorch, images, 16, precision, 12, 9);

@@ -31,18 +31,11 @@ bool webp_header(std::span<const std::uint8_t> bytes, ImageHeader& header, Codec
 struct DecodedSize {
   ImageSize size;
   double height = 0, width = 0;  ///< what the image takes of it: the last row and column may be there in part
-
-  /// All of it.
-  static DecodedSize whole(ImageSize size) {
-    return {size, static_cast<double>(size.height), static_cast<double>(size.width)};
-  }
 };
 
 /// The size that an image is decoded to where no more than `wanted` of it is needed: at least that, unless the stored
-/// image is smaller.
+/// image is smaller. Other formats than JPEG are decoded to their stored size.
 DecodedSize jpeg_decoded_size(ImageSize stored, ImageSize wanted);
-DecodedSize png_decoded_size(ImageSize stored, ImageSize wanted);
-DecodedSize webp_decoded_size(ImageSize stored, ImageSize wanted);
 
 /// Decodes into `pixels`, which has room for an RGB image of that size. `header` is what the header told.
 bool decode_jpeg(std::span<const std::uint8_t> bytes, const ImageHeader& header, ImageSize wanted,

@@ -22,8 +22,8 @@ struct FileHeader {
   std::uintmax_t file_bytes;
 };
 
-FileHeader read_file_header(const std::filesystem::path& file) {
-  std::vector<std::uint8_t> bytes;
+/// `bytes` is what was read for it: the start of the file, or all of it.
+FileHeader read_file_header(const std::filesystem::path& file, std::vector<std::uint8_t>& bytes) {
   const std::string name = file.string();
   const std::uintmax_t size = read_bytes(file, 0, header_bytes, bytes);
   const ImageFormat& format = format_of(bytes, name);
@@ -40,12 +40,22 @@ FileHeader read_file_header(const std::filesystem::path& file) {
 
 ImageSize upright_size(const ImageHeader& header) { return upright(header.stored, header.orientation); }
 
-/// Whether a file has this from the place `begin` on.
-bool has_behind(const std::filesystem::path& file, std::uintmax_t begin, std::string_view end) {
-  std::vector<std::uint8_t> bytes;
-  read_bytes(file, begin, max_image_file_bytes, bytes);
+bool has(std::span<const std::uint8_t> bytes, std::string_view end) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return text.find(end) != std::string_view::npos;
+}
+
+/// Whether the end of the pixels is there. A preview has an end too, but in the header. Some cameras put more behind
+/// the end, even a film. `bytes` is what was read of the file.
+bool has_end(const std::filesystem::path& file, const FileHeader& found, std::vector<std::uint8_t>& bytes) {
+  const auto& [format, header, size] = found;
+  if (format->end.empty()) return header.file_bytes <= size;
+  if (bytes.size() == size) return has(std::span(bytes).subspan(header.pixels_at), format->end);
+  for (const std::uintmax_t begin : {size - end_bytes, std::uintmax_t{header.pixels_at}}) {
+    read_bytes(file, std::max<std::uintmax_t>(begin, header.pixels_at), max_image_file_bytes, bytes);
+    if (has(bytes, format->end)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -66,7 +76,10 @@ Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name)
   return image;
 }
 
-ImageSize read_image_size(const std::filesystem::path& file) { return upright_size(read_file_header(file).header); }
+ImageSize read_image_size(const std::filesystem::path& file) {
+  std::vector<std::uint8_t> bytes;
+  return upright_size(read_file_header(file, bytes).header);
+}
 
 Image read_image(const std::filesystem::path& file) {
   PhotoScratch scratch;
@@ -76,15 +89,10 @@ Image read_image(const std::filesystem::path& file) {
 }
 
 ImageSize check_image_file(const std::filesystem::path& file) {
-  const auto [format, header, size] = read_file_header(file);
-  bool whole = header.file_bytes <= size;
-  if (!format->end.empty()) {
-    // A preview has an end too, but in the header. Some cameras put more behind the end, even a film.
-    const auto last = std::max<std::uintmax_t>(header.pixels_at, size - std::min<std::uintmax_t>(size, end_bytes));
-    whole = has_behind(file, last, format->end) || has_behind(file, header.pixels_at, format->end);
-  }
-  if (!whole) fail_damaged(file.string(), *format, "it ends too early");
-  return upright_size(header);
+  std::vector<std::uint8_t> bytes;
+  const FileHeader found = read_file_header(file, bytes);
+  if (!has_end(file, found, bytes)) fail_damaged(file.string(), *found.format, "it ends too early");
+  return upright_size(found.header);
 }
 
 }  // namespace regroup

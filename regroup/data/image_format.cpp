@@ -11,10 +11,14 @@
 namespace regroup {
 namespace {
 
+DecodedSize stored_size(ImageSize stored, ImageSize) {
+  return {stored, static_cast<double>(stored.height), static_cast<double>(stored.width)};
+}
+
 constexpr std::array formats{
     ImageFormat{"JPEG", "\xFF\xD8\xFF", "\xFF\xD9", 10'000, jpeg_header, jpeg_decoded_size, decode_jpeg},
-    ImageFormat{"PNG", "\x89PNG\r\n\x1A\n", "IEND\xAE\x42\x60\x82", 10'000, png_header, png_decoded_size, decode_png},
-    ImageFormat{"WebP", "RIFF????WEBP", "", 100'000, webp_header, webp_decoded_size, decode_webp},
+    ImageFormat{"PNG", "\x89PNG\r\n\x1A\n", "IEND\xAE\x42\x60\x82", 10'000, png_header, stored_size, decode_png},
+    ImageFormat{"WebP", "RIFF????WEBP", "", 100'000, webp_header, stored_size, decode_webp},
 };
 
 /// Formats that are known and not decoded.

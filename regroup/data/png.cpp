@@ -121,8 +121,6 @@ bool png_header(std::span<const std::uint8_t> bytes, ImageHeader& header, CodecE
   return true;
 }
 
-DecodedSize png_decoded_size(ImageSize stored, ImageSize) { return DecodedSize::whole(stored); }
-
 bool decode_png(std::span<const std::uint8_t> bytes, const ImageHeader& header, ImageSize,
                 std::span<std::uint8_t> pixels, CodecError& error) {
   Decoder decoder(bytes, error);

@@ -68,7 +68,7 @@ bool find_orientation(std::span<const std::uint8_t> bytes, std::size_t file_byte
   return true;
 }
 
-/// What the library gives and must be freed.
+/// What the library gives and must be freed. Its scaling is not used: it is slower than ours.
 struct Output {
   WebPDecoderConfig config{};
 
@@ -95,41 +95,28 @@ bool webp_header(std::span<const std::uint8_t> bytes, ImageHeader& header, Codec
   header.stored = {features.height, features.width};
   header.animated = features.has_animation != 0;
   const std::size_t length = length_at(bytes, 4);
-  header.file_bytes = frame_bytes + length + length % 2;
-  if (!find_orientation(bytes, frame_bytes + length, header.orientation)) return fail(error, "it ends too early");
+  header.file_bytes = frame_bytes + length;
+  if (!find_orientation(bytes, header.file_bytes, header.orientation)) return fail(error, "it ends too early");
   return true;
 }
 
-DecodedSize webp_decoded_size(ImageSize stored, ImageSize wanted) {
-  const auto half = [](ImageSize size) { return ImageSize{(size.height + 1) / 2, (size.width + 1) / 2}; };
-  ImageSize size = stored;
-  while (size.pixels() > 1 && half(size).height >= wanted.height && half(size).width >= wanted.width) size = half(size);
-  return DecodedSize::whole(size);
-}
-
-bool decode_webp(std::span<const std::uint8_t> bytes, const ImageHeader& header, ImageSize wanted,
+bool decode_webp(std::span<const std::uint8_t> bytes, const ImageHeader& header, ImageSize,
                  std::span<std::uint8_t> pixels, CodecError& error) {
   Output output;
   WebPDecoderConfig& config = output.config;
   if (const auto status = WebPGetFeatures(bytes.data(), bytes.size(), &config.input); status != VP8_STATUS_OK)
     return fail(error, reason_of(status));
-  const ImageSize size = webp_decoded_size(header.stored, wanted).size;
-  if (size != header.stored) {
-    config.options.use_scaling = 1;
-    config.options.scaled_width = size.width;
-    config.options.scaled_height = size.height;
-  }
   const bool transparent = config.input.has_alpha != 0;
   config.output.colorspace = transparent ? MODE_RGBA : MODE_RGB;
   if (!transparent) {
     config.output.is_external_memory = 1;
     config.output.u.RGBA.rgba = pixels.data();
-    config.output.u.RGBA.stride = size.width * 3;
+    config.output.u.RGBA.stride = header.stored.width * 3;
     config.output.u.RGBA.size = pixels.size();
   }
   const VP8StatusCode status = WebPDecode(bytes.data(), bytes.size(), &config);
   if (status != VP8_STATUS_OK) return fail(error, reason_of(status));
-  if (transparent) over_white(config.output.u.RGBA.rgba, size.pixels(), pixels.data());
+  if (transparent) over_white(config.output.u.RGBA.rgba, header.stored.pixels(), pixels.data());
   return true;
 }
 

@@ -204,6 +204,18 @@ TEST(ImageFile, AFileThatWasCutIsFoundWithoutDecodingIt) {
   }
 }
 
+TEST(ImageFile, TheEndOfALongFileIsFound) {
+  const TemporaryFolder folder;
+  const auto image = random_image({200, 300}, 9);
+  for (const auto& bytes : {png_bytes(image), jpeg_bytes(image)}) {
+    ASSERT_GT(bytes.size(), 1U << 16);
+    EXPECT_EQ(check_image_file(folder.write("f", bytes)), image.size);
+    EXPECT_EQ(check_image_file(folder.write("f", bytes + Bytes(100'000, 7))), image.size);
+    const auto cut = folder.write("f", first_bytes(bytes, bytes.size() - 2));
+    EXPECT_TRUE(user_error([&] { check_image_file(cut); }).ends_with("(it ends too early); fetch or remove it"));
+  }
+}
+
 TEST(ImageFile, ThePreviewOfACutJpegIsNotTakenForItsEnd) {
   const TemporaryFolder folder;
   const auto jpeg = jpeg_bytes(random_image({8, 9}, 8));

@@ -110,6 +110,16 @@ TEST(Photo, IsTurnedUpright) {
   EXPECT_EQ(photo(webp, 0).size, (ImageSize{80, 40}));
 }
 
+TEST(Photo, TheMemoryOfAVeryLargeImageIsGivenBack) {
+  constexpr ImageSize size{5000, 5000};
+  const auto bytes = png_file(size, 1, 0, Bytes(std::size_t{5000} * (1 + 625)));
+  PhotoScratch scratch;
+  Image image;
+  decode_photo(bytes, "f", 10, scratch, image);
+  EXPECT_EQ(image.pixels, Bytes(300));
+  EXPECT_LT(scratch.decoded.pixels.capacity(), 3 * size.pixels());
+}
+
 TEST(Photo, AnOldScratchChangesNothing) {
   const TemporaryFolder folder;
   PhotoScratch scratch;

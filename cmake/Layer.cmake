@@ -40,22 +40,23 @@ function(regroup_layer NAME)
   install(FILES ${LAYER_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/regroup/${NAME})
 endfunction()
 
-# Compiles SOURCE into a layer for any processor (namespace baseline) and, on x86-64, for AVX2 (namespace avx2) as well, and where
-# it asks for AVX512 for processors with its bf16 instructions (namespace avx512); regroup/core/simd.h chooses at run time.
-function(regroup_kernels NAME SOURCE)
-  get_filename_component(kernels ${SOURCE} NAME_WE)
+# regroup_kernels(NAME SOURCE... [AVX512]): compiles the sources into a layer for any processor (namespace baseline) and, on x86-64, for
+# AVX2 (namespace avx2) as well, and with AVX512 for processors with its bf16 instructions (namespace avx512); regroup/core/simd.h
+# chooses at run time.
+function(regroup_kernels NAME)
+  cmake_parse_arguments(KERNELS "AVX512" "" "" ${ARGN})
   set(variants baseline)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(APPEND variants avx2)
-    if("AVX512" IN_LIST ARGN)
+    if(KERNELS_AVX512)
       list(APPEND variants avx512)
     endif()
   endif()
   set(flags_avx2 -mavx2)
   set(flags_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512bf16)
   foreach(variant ${variants})
-    set(object regroup_${kernels}_${variant})
-    add_library(${object} OBJECT ${SOURCE})
+    set(object regroup_${NAME}_${variant})
+    add_library(${object} OBJECT ${KERNELS_UNPARSED_ARGUMENTS})
     set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_compile_definitions(${object} PRIVATE REGROUP_KERNELS=${variant})
     # -Wno-psabi: vectors are passed between functions of this one file only, so their calling convention is nobody's affair.

@@ -32,7 +32,9 @@ Learner::Learner(std::string name, MakeNetwork make, const MakeOptimizer& optimi
       make_(std::move(make)),
       options_(options),
       model_(moved(make_(0), options.device)),
-      frozen_(model_->parameters().size(), 0) {
+      frozen_(model_->parameters().size(), 0),
+      loaded_(frozen_) {
+  for (const Parameter& parameter : model_->parameters()) rates_.push_back(parameter.rate);
   add_optimizer("main", optimizer);
   if (options.ema == 0) return;
   ema_ = moved(make_(0), options.device);
@@ -41,7 +43,7 @@ Learner::Learner(std::string name, MakeNetwork make, const MakeOptimizer& optimi
 }
 
 Scores Learner::forward(const at::Tensor& images) {
-  model_->training = true;
+  model_->training = !body_held_;
   PrecisionScope scope(options_.precision, options_.device);
   return model_->forward(images);
 }
@@ -71,12 +73,29 @@ void Learner::restart(std::string_view prefix) {
     copy_by_prefix(fresh->buffers(), network->buffers(), prefix);
   }
   for (const auto& [name, optimizer] : optimizers_) optimizer->forget(prefix);
+  for (std::size_t i = 0; i < loaded_.size(); ++i)
+    if (model_->parameters()[i].name.starts_with(prefix)) loaded_[i] = 0;
+  set_what_learns();
+}
+
+void Learner::set_loaded(const std::set<std::string>& names) {
+  for (std::size_t i = 0; i < loaded_.size(); ++i) {
+    const std::string& name = model_->parameters()[i].name;
+    loaded_[i] = names.contains(name) && !model_->is_of_classifier(name) ? 1 : 0;
+  }
+  if (ema_) copy_tensors(*model_, *ema_);
+  set_what_learns();
+}
+
+void Learner::hold_loaded(bool held) {
+  held_ = held;
+  set_what_learns();
 }
 
 void Learner::freeze(std::string_view prefix, bool frozen) {
   for (std::size_t i = 0; i < frozen_.size(); ++i)
     if (model_->parameters()[i].name.starts_with(prefix)) frozen_[i] = frozen ? 1 : 0;
-  restored();
+  set_what_learns();
 }
 
 at::Tensor Learner::add(const std::string& name, const at::Tensor& start) {
@@ -88,6 +107,7 @@ at::Tensor Learner::add(const std::string& name, const at::Tensor& start) {
   };
   if (ema_) added_to(*ema_, false);
   frozen_.push_back(0);
+  loaded_.push_back(0);
   at::Tensor tensor = added_to(*model_, true);
   for (const auto& [role, optimizer] : optimizers_) optimizer->grow();
   return tensor;
@@ -110,12 +130,23 @@ void Learner::collect(State& state) {
   state.add(name_ + ".restarts", restarts_, {0, 1e6});
   state.add(name_ + ".optimizer", current_, {0, static_cast<double>(optimizers_.size() - 1)});
   state.add(name_ + ".frozen", frozen_, {0, 1});
+  state.add(name_ + ".loaded", loaded_, {0, 1});
   state.add(name_ + ".rate", rate, {.low = 0});
 }
 
-void Learner::restored() {
-  // What is frozen needs no gradient, nor does what comes before it.
-  for (std::size_t i = 0; i < frozen_.size(); ++i) model_->parameters()[i].tensor.requires_grad_(frozen_[i] == 0);
+void Learner::restored() { set_what_learns(); }
+
+void Learner::set_what_learns() {
+  body_held_ = held_;
+  for (std::size_t i = 0; i < frozen_.size(); ++i) {
+    Parameter& parameter = model_->parameters()[i];
+    const bool loaded = loaded_[i] == 1;
+    // What stays needs no gradient, nor does what comes before it.
+    parameter.tensor.requires_grad_(frozen_[i] == 0 && !(held_ && loaded));
+    if (i >= rates_.size()) continue;  // it was added beside the network
+    parameter.rate = rates_[i] * (loaded ? options_.loaded_rate : 1);
+    if (!loaded && !model_->is_of_classifier(parameter.name)) body_held_ = false;
+  }
 }
 
 }  // namespace regroup

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@ struct LearnerOptions {
   double ema = 0.999;  ///< lambda of the ema; 0: there is none
   at::Device device = at::kCPU;
   Precision precision = Precision::fp32;
+  double loaded_rate = 1;  ///< the learning rate of what was loaded, as a share of the others'
 };
 
 /// Makes a network of one kind; each `start` gives other weights to begin with.
@@ -29,7 +31,8 @@ class Learner {
  public:
   Learner(std::string name, MakeNetwork make, const MakeOptimizer& optimizer, LearnerOptions options);
 
-  /// Scores images as the network trains: with batch statistics, in the run's precision, keeping what gradients need.
+  /// Scores images as the network trains: with batch statistics, unless all but the classifier is held, in the run's
+  /// precision, keeping what gradients need.
   Scores forward(const at::Tensor& images);
 
   /// Scores images as in evaluation, without gradients.
@@ -47,6 +50,14 @@ class Learner {
   /// Whether layers whose names begin with `prefix` stay as they are in the steps that follow. Their batch statistics
   /// are followed all the same.
   void freeze(std::string_view prefix, bool frozen = true);
+
+  /// Says which parameters the network has from elsewhere, in the network and in its ema. The classifier counts as new,
+  /// wherever it is from, and what restarts does from then on.
+  void set_loaded(const std::set<std::string>& names);
+
+  /// Whether what was loaded stays as it is in the steps that follow, whatever freeze says. Where only the classifier
+  /// is new, the batch statistics stay, too: it learns from what the loaded network makes of images in evaluation.
+  void hold_loaded(bool held);
 
   /// A tensor that is learnt beside the network and saved with it: a projection head, a matrix. To be called before the
   /// first step and before collect().
@@ -73,12 +84,18 @@ class Learner {
   void restored();
 
  private:
+  void set_what_learns();
+
   std::string name_;
   MakeNetwork make_;
   LearnerOptions options_;
   std::unique_ptr<Network> model_, ema_;
   std::vector<std::pair<std::string, std::unique_ptr<Optimizer>>> optimizers_;
+  std::vector<double> rates_;         ///< of each parameter of the network, as it was made
   std::vector<std::int32_t> frozen_;  ///< of each parameter, 1: it stays as it is
+  std::vector<std::int32_t> loaded_;  ///< of each parameter, 1: it is from elsewhere and not of the classifier
+  bool held_ = false;                 ///< what is loaded; follows from the epoch
+  bool body_held_ = false;            ///< and that is all but the classifier
   std::int64_t steps_ = 0, restarts_ = 0, current_ = 0;
 };
 

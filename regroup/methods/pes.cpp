@@ -63,8 +63,10 @@ class RefinementPhase : public EarlyPhase {
       learner_.optimizer().forget("");
       learner_.freeze("");
       for (std::size_t i = parts.size() - std::min(parts.size(), from_end); i < parts.size(); ++i) {
-        learner_.restart(parts[i] + ".");
-        learner_.freeze(parts[i] + ".", false);
+        for (const std::string& name : parts[i]) {
+          learner_.restart(name + ".");
+          learner_.freeze(name + ".", false);
+        }
       }
     };
     if (first.pass == 0) begin_from(2);
@@ -171,11 +173,13 @@ class Pes : public Method {
 
 }  // namespace
 
-std::vector<std::string> parts_of(const Network& network) {
-  std::vector<std::string> parts;
+std::vector<std::vector<std::string>> parts_of(const Network& network) {
+  std::vector<std::vector<std::string>> parts;
   for (const Parameter& parameter : network.parameters()) {
-    const std::string part = parameter.name.substr(0, parameter.name.find('.'));
-    if (parts.empty() || parts.back() != part) parts.push_back(part);
+    const std::string name = parameter.name.substr(0, parameter.name.find('.'));
+    if (!parts.empty() && parts.back().back() == name) continue;
+    if (parts.empty() || !name.starts_with("bn")) parts.emplace_back();
+    parts.back().push_back(name);
   }
   return parts;
 }

@@ -5,7 +5,9 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <stdexcept>
 #include <vector>
 
@@ -80,7 +82,7 @@ void batch_moments(const at::Tensor& x, const Matrix& m, std::vector<float>& mea
 
 void follow(const BatchNorm& norm, const std::vector<float>& mean, const std::vector<float>& variance,
             std::size_t rows) {
-  constexpr auto momentum = static_cast<float>(BatchNorm::momentum);
+  const auto momentum = static_cast<float>(norm.momentum);
   const float unbiased = rows > 1 ? static_cast<float>(rows) / static_cast<float>(rows - 1) : 1;
   for (std::size_t c = 0; c < mean.size(); ++c) {
     float& running_mean = floats(norm.running_mean)[c];
@@ -100,7 +102,7 @@ struct Affine {
     scale.resize(channels);
     shift.resize(channels);
     for (std::size_t c = 0; c < channels; ++c) {
-      scale[c] = floats(norm.weight)[c] / std::sqrt(variance[c] + static_cast<float>(BatchNorm::epsilon));
+      scale[c] = floats(norm.weight)[c] / std::sqrt(variance[c] + static_cast<float>(norm.epsilon));
       shift[c] = floats(norm.bias)[c] - mean[c] * scale[c];
     }
   }
@@ -111,8 +113,8 @@ at::Tensor apply_affine(const at::Tensor& x, const Affine& affine, Activation ac
   at::Tensor y = at::empty_like(x);
   with_kernels_for(x, [&]<class T>(const BatchNormKernels<T>& kernels) {
     for_each_part(m, [&](std::size_t, Rows rows) {
-      kernels.normalise(rows, data<T>(x), data<T>(addend), affine.scale.data(), affine.shift.data(),
-                        activation == Activation::relu, data<T>(y));
+      kernels.normalise(rows, data<T>(x), data<T>(addend), affine.scale.data(), affine.shift.data(), activation,
+                        data<T>(y));
     });
   });
   return y;
@@ -131,23 +133,23 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
   // The names are the engine's: it looks for them.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& /*weight*/,
                             const at::Tensor& /*bias*/, const at::Tensor& maybe_addend, const BatchNorm* norm,
-                            bool relu, bool with_addend) {
+                            Activation activation, bool with_addend) {
     const at::Tensor addend = with_addend ? maybe_addend : at::Tensor();
     const Matrix m(x);
     std::vector<float> mean, variance;
     batch_moments(x, m, mean, variance);
     follow(*norm, mean, variance, m.rows);
     const Affine affine(*norm, mean.data(), variance.data());
-    at::Tensor y = apply_affine(x, affine, relu ? Activation::relu : Activation::none, addend);
+    at::Tensor y = apply_affine(x, affine, activation, addend);
 
     std::vector<float> deviation(m.channels);
     for (std::size_t c = 0; c < m.channels; ++c)
-      deviation[c] = std::sqrt(variance[c] + static_cast<float>(BatchNorm::epsilon));
-    // Without an addend x tells where the output was positive, so the output need not be read again.
-    const bool keep_output = relu && with_addend;
+      deviation[c] = std::sqrt(variance[c] + static_cast<float>(norm->epsilon));
+    // Without an addend x tells what the activation has changed, so the output need not be read again.
+    const bool keep_output = activation != Activation::none && with_addend;
     ctx->save_for_backward({x, keep_output ? y : at::Tensor(), as_tensor(mean), as_tensor(deviation),
                             as_tensor(affine.scale), as_tensor(affine.shift)});
-    ctx->saved_data["relu"] = relu;
+    ctx->saved_data["activation"] = static_cast<std::int64_t>(activation);
     ctx->saved_data["addend"] = with_addend;
     return y;
   }
@@ -158,17 +160,18 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
     const at::Tensor &x = saved[0], &y = saved[1];
     const float *mean = floats(saved[2]), *deviation = floats(saved[3]), *scale = floats(saved[4]),
                 *shift = floats(saved[5]);
-    const bool relu = ctx->saved_data["relu"].toBool(), with_addend = ctx->saved_data["addend"].toBool();
+    const auto activation = static_cast<Activation>(ctx->saved_data["activation"].toInt());
+    const bool changes = activation != Activation::none, with_addend = ctx->saved_data["addend"].toBool();
     const Matrix m(x);
     const at::Tensor dy = gradients[0].to(x.scalar_type()).contiguous(at::MemoryFormat::ChannelsLast);
 
     std::vector<float> sums(parts * m.channels), dots(parts * m.channels), slope(m.channels), offset(m.channels);
     at::Tensor dweight = at::empty({static_cast<std::int64_t>(m.channels)}, at::kFloat),
                dbias = at::empty_like(dweight);
-    at::Tensor dx = at::empty_like(x), daddend = with_addend ? (relu ? at::empty_like(x) : dy) : at::Tensor();
+    at::Tensor dx = at::empty_like(x), daddend = with_addend ? (changes ? at::empty_like(x) : dy) : at::Tensor();
     with_kernels_for(x, [&]<class T>(const BatchNormKernels<T>& kernels) {
       for_each_part(m, [&](std::size_t part, Rows rows) {
-        kernels.backward_sums(rows, data<T>(dy), data<T>(x), data<T>(y), scale, shift, mean, relu,
+        kernels.backward_sums(rows, data<T>(dy), data<T>(x), data<T>(y), scale, shift, mean, activation,
                               &sums[part * m.channels], &dots[part * m.channels]);
       });
       for (std::size_t c = 0; c < m.channels; ++c) {
@@ -186,8 +189,8 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
         offset[c] = static_cast<float>(-s * sum / rows - per_x * static_cast<double>(mean[c]));
       }
       for_each_part(m, [&](std::size_t, Rows rows) {
-        kernels.backward(rows, data<T>(dy), data<T>(x), data<T>(y), scale, shift, relu, slope.data(), offset.data(),
-                         data<T>(dx), relu ? data<T>(daddend) : nullptr);
+        kernels.backward(rows, data<T>(dy), data<T>(x), data<T>(y), scale, shift, activation, slope.data(),
+                         offset.data(), data<T>(dx), changes ? data<T>(daddend) : nullptr);
       });
     });
     return {dx, dweight, dbias, daddend, at::Tensor(), at::Tensor(), at::Tensor()};
@@ -203,24 +206,31 @@ bool can_fuse(const at::Tensor& x, const at::Tensor& addend) {
                      (fits(addend) && addend.scalar_type() == x.scalar_type() && addend.sizes() == x.sizes()));
 }
 
+/// What is frozen needs none, also in training.
+bool needs_gradient(std::initializer_list<at::Tensor> tensors) {
+  return at::GradMode::is_enabled() && std::any_of(tensors.begin(), tensors.end(), [](const at::Tensor& t) {
+           return t.defined() && t.requires_grad();
+         });
+}
+
 }  // namespace
 
 at::Tensor batch_norm(const at::Tensor& x, const BatchNorm& norm, bool training, Activation activation,
                       const at::Tensor& addend) {
-  const bool relu = activation == Activation::relu;
   if (can_fuse(x, addend)) {
     // The engine refuses an undefined tensor here, so that x stands in for an addend that is not there.
     if (training)
-      return FusedBatchNorm::apply(x, norm.weight, norm.bias, addend.defined() ? addend : x, &norm, relu,
+      return FusedBatchNorm::apply(x, norm.weight, norm.bias, addend.defined() ? addend : x, &norm, activation,
                                    addend.defined());
-    if (!at::GradMode::is_enabled())
+    if (!needs_gradient({x, norm.weight, norm.bias, addend}))
       return apply_affine(x, Affine(norm, floats(norm.running_mean), floats(norm.running_var)), activation, addend);
   }
   if (training) norm.num_batches_tracked.add_(1);
-  at::Tensor y = at::batch_norm(x, norm.weight, norm.bias, norm.running_mean, norm.running_var, training,
-                                BatchNorm::momentum, BatchNorm::epsilon, /*cudnn_enabled=*/true);
+  at::Tensor y = at::batch_norm(x, norm.weight, norm.bias, norm.running_mean, norm.running_var, training, norm.momentum,
+                                norm.epsilon, /*cudnn_enabled=*/true);
   if (addend.defined()) y = y + addend;
-  return relu ? y.relu() : y;
+  if (activation == Activation::relu6) return y.clamp(0, 6);
+  return activation == Activation::relu ? y.relu() : y;
 }
 
 }  // namespace regroup

@@ -2,6 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "regroup/nn/activation.h"
+
 namespace regroup {
 
 /// What a batch normalisation learns, and what it remembers for evaluation.
@@ -10,11 +12,9 @@ struct BatchNorm {
   at::Tensor running_mean, running_var;
   at::Tensor num_batches_tracked;  ///< as torchvision's networks have it
 
-  static constexpr double momentum = 0.1;
-  static constexpr double epsilon = 1e-5;
+  double epsilon = 1e-5;
+  double momentum = 0.1;  ///< the share of a batch in the running statistics
 };
-
-enum class Activation { none, relu };
 
 /// activation(batch_norm(x) + addend), the addend optional. `training`: with the statistics of the batch, which the
 /// running ones follow. On a CPU with the channels last (and a multiple of 8 of them) all of it is one pass over memory

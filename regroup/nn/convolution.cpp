@@ -1,7 +1,6 @@
 #include "regroup/nn/convolution.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "regroup/nn/engine.h"
+#include "regroup/nn/engine_threads.h"
 #include "regroup/nn/kernels/bf16_convolution.h"
 #include "regroup/nn/kernels/winograd.h"
 #include "regroup/nn/precision.h"
@@ -22,14 +22,6 @@ WinogradShape shape_of(const at::Tensor& x, const at::Tensor& weight) {
 }
 
 std::span<float> floats(const at::Tensor& x) { return {x.data_ptr<float>(), static_cast<std::size_t>(x.numel())}; }
-
-Workers engine_threads() {
-  return {static_cast<std::size_t>(at::get_num_threads()), [](std::size_t tasks, const auto& body) {
-            at::parallel_for(0, static_cast<std::int64_t>(tasks), 1, [&](std::int64_t begin, std::int64_t end) {
-              for (std::int64_t task = begin; task < end; ++task) body(static_cast<std::size_t>(task));
-            });
-          }};
-}
 
 /// Scratch memory that is kept from call to call.
 std::span<float> scratch(WinogradProduct product, const WinogradShape& shape, const Workers& workers) {

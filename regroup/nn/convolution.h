@@ -6,12 +6,12 @@
 
 namespace regroup {
 
-/// A convolution without bias.
 /// A result, and what it was computed from.
 struct BesideConvolution {
   at::Tensor y, x;
 };
 
+/// A convolution without bias.
 struct Convolution {
   at::Tensor weight;
   std::int64_t stride = 1, padding = 0;

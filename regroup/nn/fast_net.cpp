@@ -16,18 +16,18 @@ class FastNet : public Network {
     int channels = 8 * shape.channels;
     whiten_ = add_convolution("whiten", shape.channels, channels, 2, 1, 0);
     parameter("whiten.weight").rate = 0;
-    count(whiten_, height, width);
+    count(whiten_.weight, height, width);
     whiten_bias_ = add_bias("whiten.bias", channels);
     for (int number = 1, out = shape.base_width; number <= 3; ++number, out *= 2) {
       const std::string name = fmt::format("block{}", number);
       Block block;
       block.first = add_convolution(name + ".conv1", channels, out, 3, 1, 1);
-      count(block.first, height, width);
+      count(block.first.weight, height, width);
       height /= 2;
       width /= 2;
       block.first_norm = add_norm(name + ".bn1", out);
       block.second = add_convolution(name + ".conv2", out, out, 3, 1, 1);
-      count(block.second, height, width);
+      count(block.second.weight, height, width);
       block.second_norm = add_norm(name + ".bn2", out);
       blocks_.push_back(block);
       channels = out;

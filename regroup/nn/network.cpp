@@ -11,6 +11,7 @@
 
 #include "regroup/core/error.h"
 #include "regroup/core/random.h"
+#include "regroup/nn/efficientnet_lite.h"
 #include "regroup/nn/fast_net.h"
 #include "regroup/nn/precision.h"
 #include "regroup/nn/resnet.h"
@@ -24,8 +25,14 @@ constexpr std::array table{
     NetworkInfo{"resnet34", "ResNet-34 with the stem for small images", 64, 224, make_resnet34},
     NetworkInfo{"preact-resnet18", "ResNet-18 that normalises before it convolves, for small images", 64, 224,
                 make_preact_resnet18},
+    NetworkInfo{"resnet18-imagenet", "ResNet-18 with the stem of ImageNet, for images from about 64 pixels", 64, 224,
+                make_resnet18_imagenet},
+    NetworkInfo{"resnet34-imagenet", "ResNet-34 with the stem of ImageNet, for images from about 64 pixels", 64, 224,
+                make_resnet34_imagenet},
     NetworkInfo{"resnet50", "ResNet-50 with the stem of ImageNet, for images from about 64 pixels", 64, 224,
                 make_resnet50},
+    NetworkInfo{"efficientnet-lite0", "EfficientNet-Lite0, made for a CPU, for images from about 64 pixels", 16, 224,
+                make_efficientnet_lite0},
 };
 
 /// He et al. 2015 by the outputs for convolutions, the engine's own bounds for the last layer, as torchvision has it.
@@ -41,9 +48,10 @@ void initialise(Network& network, std::uint64_t seed, std::uint32_t member) {
       for (std::int64_t i = 0; i < values.numel(); ++i) out[i] = static_cast<float>(draw());
     };
     if (parameter.tensor.dim() == 4) {
-      const auto outputs = parameter.tensor.size(0) * parameter.tensor.size(2) * parameter.tensor.size(3);
+      const auto outputs =
+          parameter.tensor.size(0) / parameter.groups * parameter.tensor.size(2) * parameter.tensor.size(3);
       fill([&, deviation = std::sqrt(2.0 / static_cast<double>(outputs))] { return stream.normal() * deviation; });
-    } else if (parameter.tensor.dim() == 2 || parameter.name.ends_with("fc.bias")) {
+    } else if (network.is_of_classifier(parameter.name)) {
       if (parameter.tensor.dim() == 2) last_weight = parameter.tensor;
       const double bound = 1 / std::sqrt(static_cast<double>(last_weight.size(1)));
       fill([&] { return (2 * stream.uniform() - 1) * bound; });
@@ -83,7 +91,14 @@ BatchNorm Network::add_batch_norm(const std::string& name, int channels) {
   return norm;
 }
 
+at::Tensor Network::add_depthwise(const std::string& name, int channels, int kernel) {
+  at::Tensor weight = add_parameter(name + ".weight", at::empty({channels, 1, kernel, kernel}));
+  parameters_.back().groups = channels;
+  return weight;
+}
+
 Linear Network::add_linear(const std::string& name, int in, int out) {
+  classifier_name_ = name;
   at::Tensor weight = add_parameter(name + ".weight", at::empty({out, in}));
   return {weight, add_parameter(name + ".bias", at::empty({out}))};
 }
@@ -92,10 +107,10 @@ at::Tensor Network::add_bias(const std::string& name, int channels) {
   return add_parameter(name, at::zeros({channels}));
 }
 
-void Network::count(const Convolution& convolution, int height, int width) {
+void Network::count(const at::Tensor& weight, int height, int width) {
   const double pixels = static_cast<double>(height) * width;
-  multiply_adds += static_cast<double>(convolution.weight.numel()) * pixels;
-  outputs += static_cast<double>(convolution.weight.size(0)) * pixels;
+  multiply_adds += static_cast<double>(weight.numel()) * pixels;
+  outputs += static_cast<double>(weight.size(0)) * pixels;
 }
 
 Parameter& Network::parameter(std::string_view name) {

@@ -30,6 +30,7 @@ struct NamedTensor {
 struct Parameter : NamedTensor {
   double rate = 1;    ///< of the learning rate
   bool decay = true;  ///< whether weight decay applies
+  int groups = 1;     ///< of a convolution: the parts of the channels that know nothing of each other
 };
 
 struct Linear {
@@ -59,6 +60,9 @@ class Network {
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::vector<NamedTensor>& buffers() const { return buffers_; }  ///< what is not learnt: running statistics
 
+  /// Whether a tensor of this name belongs to the last layer, whose size is the number of classes.
+  bool is_of_classifier(std::string_view tensor) const { return tensor.starts_with(classifier_name_ + "."); }
+
   void move_to(at::Device device);
 
   /// Multiply-adds of the convolutions and the classifier for one image, forward.
@@ -68,13 +72,14 @@ class Network {
   double outputs = 0;
 
  protected:
-  /// Counts a convolution whose output has this size.
-  void count(const Convolution& convolution, int height, int width);
+  /// Counts a convolution with these weights whose output has this size.
+  void count(const at::Tensor& weight, int height, int width);
 
   /// The tensors of a layer, made under `name`. Weights are set by initialise().
   Convolution add_convolution(const std::string& name, int in, int out, int kernel, int stride, int padding);
   BatchNorm add_batch_norm(const std::string& name, int channels);
-  Linear add_linear(const std::string& name, int in, int out);
+  at::Tensor add_depthwise(const std::string& name, int channels, int kernel);
+  Linear add_linear(const std::string& name, int in, int out);  ///< the classifier
   at::Tensor add_bias(const std::string& name, int channels);
 
   Parameter& parameter(std::string_view name);
@@ -84,6 +89,7 @@ class Network {
 
   std::vector<Parameter> parameters_;
   std::vector<NamedTensor> buffers_;
+  std::string classifier_name_;
 };
 
 /// What a network is made for.

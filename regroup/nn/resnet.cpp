@@ -35,7 +35,7 @@ class ConvolutionalNetwork : public Network {
  protected:
   void count_through(const Convolution& convolution, Extent& extent) {
     extent.pass(convolution);
-    count(convolution, extent.height, extent.width);
+    count(convolution.weight, extent.height, extent.width);
   }
 };
 
@@ -194,6 +194,14 @@ std::unique_ptr<Network> make_resnet18(const NetworkShape& shape) {
 
 std::unique_ptr<Network> make_resnet34(const NetworkShape& shape) {
   return std::make_unique<ResNet>(shape, Stem::small_images, Block::basic, std::array{3, 4, 6, 3});
+}
+
+std::unique_ptr<Network> make_resnet18_imagenet(const NetworkShape& shape) {
+  return std::make_unique<ResNet>(shape, Stem::imagenet, Block::basic, std::array{2, 2, 2, 2});
+}
+
+std::unique_ptr<Network> make_resnet34_imagenet(const NetworkShape& shape) {
+  return std::make_unique<ResNet>(shape, Stem::imagenet, Block::basic, std::array{3, 4, 6, 3});
 }
 
 std::unique_ptr<Network> make_resnet50(const NetworkShape& shape) {

@@ -10,6 +10,8 @@ namespace regroup {
 /// with stride 2 and a max-pool.
 std::unique_ptr<Network> make_resnet18(const NetworkShape& shape);
 std::unique_ptr<Network> make_resnet34(const NetworkShape& shape);
+std::unique_ptr<Network> make_resnet18_imagenet(const NetworkShape& shape);
+std::unique_ptr<Network> make_resnet34_imagenet(const NetworkShape& shape);
 std::unique_ptr<Network> make_resnet50(const NetworkShape& shape);
 
 /// Normalisation and ReLU stand before each convolution of a block, as in the code of DivideMix, PES and the paper.

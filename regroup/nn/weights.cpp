@@ -39,6 +39,18 @@ bool fill(const at::Tensor& tensor, const TensorBytes& bytes) {
   return true;
 }
 
+/// The numbers of a tensor of a file in the type of ours; not defined where the shapes differ or there is no way.
+at::Tensor as_type_of(const at::Tensor& tensor, const TensorBytes& bytes) {
+  const auto* const row =
+      std::find_if(types.begin(), types.end(), [&](const auto& t) { return t.second == bytes.dtype; });
+  const bool is_half = bytes.dtype == "F16";
+  if ((row == types.end() && !is_half) || tensor.sizes() != at::IntArrayRef(bytes.shape)) return {};
+  const at::Tensor values = at::empty(tensor.sizes(), is_half ? at::kHalf : row->first);
+  if (values.is_floating_point() != tensor.is_floating_point()) return {};
+  std::memcpy(values.data_ptr(), bytes.bytes.data(), bytes.bytes.size());
+  return values.to(tensor.scalar_type());
+}
+
 }  // namespace
 
 std::vector<NamedTensor> tensors_of(const Network& network) {
@@ -78,17 +90,36 @@ void load_tensors(const std::filesystem::path& file, const std::vector<NamedTens
   }
 }
 
-std::vector<std::string> load_fitting_tensors(const std::filesystem::path& file,
-                                              const std::vector<NamedTensor>& tensors) {
+Fit load_fitting_tensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors) {
   const SafetensorsFile content(file);
-  std::vector<std::string> missed;
+  Fit fit;
+  std::set<std::string_view> used;
   for (const NamedTensor& tensor : tensors) {
-    const TensorBytes* const bytes = content.find(tensor.name);
-    if (bytes == nullptr || !fill(tensor.tensor, *bytes)) missed.push_back(tensor.name);
+    const TensorBytes* bytes = content.find(tensor.name);
+    if (bytes == nullptr) bytes = content.find("module." + tensor.name);
+    if (bytes == nullptr) {
+      if (!tensor.name.ends_with(".num_batches_tracked")) fit.missing.push_back(tensor.name);
+      continue;
+    }
+    used.insert(bytes->name);
+    const at::Tensor values = as_type_of(tensor.tensor, *bytes);
+    if (!values.defined()) {
+      fit.misfits.push_back({tensor.name, bytes->shape, tensor.tensor.sizes().vec()});
+      continue;
+    }
+    if (!values.isfinite().all().item<bool>())
+      throw UserError(fmt::format("{}: tensor '{}' has numbers that are not finite; fetch or convert the file again",
+                                  file.string(), tensor.name));
+    const at::NoGradGuard no_grad;
+    tensor.tensor.copy_(values);
+    fit.loaded.insert(tensor.name);
   }
-  if (missed.size() == tensors.size())
-    throw UserError(fmt::format("{}: none of its tensors fits the network", file.string()));
-  return missed;
+  for (const TensorBytes& bytes : content.tensors())
+    if (!used.contains(bytes.name)) fit.unused.push_back(bytes.name);
+  if (fit.loaded.empty())
+    throw UserError(fmt::format("{}: none of its {} tensors fits the network; it belongs to another one", file.string(),
+                                content.tensors().size()));
+  return fit;
 }
 
 }  // namespace regroup

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -23,9 +24,22 @@ void save_tensors(const std::filesystem::path& file, const std::vector<NamedTens
 void load_tensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
                   const std::set<std::string>& growing = {});
 
-/// Fills what the file has with the same shape, and returns the names that it did not fill: a network for other classes
-/// keeps its own classifier.
-std::vector<std::string> load_fitting_tensors(const std::filesystem::path& file,
-                                              const std::vector<NamedTensor>& tensors);
+/// What became of tensors that a file of another network was to fill.
+struct Fit {
+  struct Misfit {
+    std::string name;
+    std::vector<std::int64_t> in_file, wanted;  ///< shapes
+  };
+
+  std::set<std::string> loaded;
+  std::vector<std::string> missing;  ///< the file has nothing under this name
+  std::vector<Misfit> misfits;
+  std::vector<std::string> unused;  ///< what the file has beside them, under the names that it has there
+};
+
+/// Fills what the file has with the same shape: a network for other classes keeps its own classifier. Numbers of any
+/// floating type are taken, and names may begin with `module.`, as PyTorch's parallel training leaves them. Counts of
+/// batches need not be there. Throws UserError where nothing fits or a number is not finite.
+Fit load_fitting_tensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors);
 
 }  // namespace regroup

@@ -41,6 +41,8 @@ bool train_epoch(Method& method, Context& context, Place& place, int epochs,
                  const std::function<bool(const StepDone&)>& done) {
   const int epoch = place.epoch;
   const bool begins = place.pass == 0 && place.step == 0;
+  const bool holds = epoch < context.settings().integer("freeze-epochs");
+  for (Learner* learner : method.learners()) learner->hold_loaded(holds);
   if (begins) method.begin_epoch(epoch);
   Phase& phase = method.phase(epoch);
   if (begins && &phase != &method) phase.begin_epoch(epoch);

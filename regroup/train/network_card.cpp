@@ -62,11 +62,15 @@ std::map<std::string, std::string> card_metadata(const NetworkCard& card) {
 }
 
 NetworkCard read_card(const std::filesystem::path& weights_file) {
+  if (auto card = find_card(weights_file)) return *card;
+  throw UserError(fmt::format("{}: does not say which network it belongs to; give a file that regroup train wrote",
+                              weights_file.string()));
+}
+
+std::optional<NetworkCard> find_card(const std::filesystem::path& weights_file) {
   const SafetensorsFile file(weights_file);
   const auto entry = file.metadata().find("regroup");
-  if (entry == file.metadata().end())
-    throw UserError(fmt::format("{}: does not say which network it belongs to; give a file that regroup train wrote",
-                                weights_file.string()));
+  if (entry == file.metadata().end()) return std::nullopt;
   NetworkCard card;
   try {
     const json content = json::parse(entry->second);

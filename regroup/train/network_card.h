@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct NetworkCard {
 };
 
 std::map<std::string, std::string> card_metadata(const NetworkCard& card);
+
+/// Throws UserError where the file does not say what it is.
 NetworkCard read_card(const std::filesystem::path& weights_file);
+
+/// The same, or nothing where the file does not say.
+std::optional<NetworkCard> find_card(const std::filesystem::path& weights_file);
 
 }  // namespace regroup

@@ -9,6 +9,7 @@
 #include "regroup/data/labels_file.h"
 #include "regroup/io/csv.h"
 #include "regroup/nn/network.h"
+#include "regroup/train/init_weights.h"
 
 namespace regroup {
 namespace {
@@ -119,14 +120,22 @@ NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int
                     sample_features(images.source), static_cast<std::uint64_t>(settings.integer("seed")), threads);
 }
 
-RunData load_run_data(const Settings& settings, int threads, Observer& observer, const ChooseSide& choose_side) {
+RunData load_run_data(const Settings& settings, int threads, Observer& observer,
+                      const std::optional<Normalisation>& normalisation, const ChooseSide& choose_side) {
   RunData data;
+  // A file that cannot be used is told before the images are read.
+  const std::string& weights = settings.text("init-weights");
+  if (!normalisation && !weights.empty()) init_weights_card(weights);
   data.dataset = load_run_images(settings, threads, observer, choose_side);
   const Tell tell = [&observer](const std::string& sentence) { observer.message(sentence); };
   choose_labels(settings, threads, tell, data);
   choose_samples(settings, data);
   if (!settings.text("trusted").empty()) data.trusted = read_trusted(settings.text("trusted"), data.dataset, tell);
-  data.normalisation = measure_normalisation(*data.dataset.train.source, threads);
+  const SampleSource& images = *data.dataset.train.source;
+  const auto known = normalisation
+                         ? normalisation
+                         : known_normalisation(settings.text("normalisation"), weights, images.shape().channels);
+  data.normalisation = known ? *known : measure_normalisation(images, threads);
   return data;
 }
 

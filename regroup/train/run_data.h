@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,9 @@ NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int
 /// published generator of instance-dependent noise is fed.
 Features sample_features(std::shared_ptr<const SampleSource> source);
 
-RunData load_run_data(const Settings& settings, int threads, Observer& observer, const ChooseSide& choose_side = {});
+/// `normalisation` is given where it is known already: a run that is resumed has the one that it began with.
+RunData load_run_data(const Settings& settings, int threads, Observer& observer,
+                      const std::optional<Normalisation>& normalisation = {}, const ChooseSide& choose_side = {});
 
 /// What the method may see of it.
 TrainingSet training_set(const RunData& data);

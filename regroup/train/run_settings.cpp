@@ -8,6 +8,7 @@
 #include "regroup/core/error.h"
 #include "regroup/methods/method.h"
 #include "regroup/nn/network.h"
+#include "regroup/train/init_weights.h"
 
 namespace regroup {
 namespace {
@@ -66,6 +67,16 @@ const Recipe& recipe_of(const std::vector<std::vector<GivenValue>>& layers) {
   return recipe_named(chosen(layers, "init-weights").empty() ? "photos" : "finetune");
 }
 
+/// The network that a file of weights says it is for, where nobody else says which.
+std::optional<std::string> model_of_weights(const std::vector<std::vector<GivenValue>>& layers) {
+  for (const auto& layer : layers)
+    if (std::ranges::any_of(layer, [](const GivenValue& given) { return given.name == "model"; })) return std::nullopt;
+  const std::string weights = chosen(layers, "init-weights");
+  if (weights.empty()) return std::nullopt;
+  const auto card = init_weights_card(weights);
+  return card ? std::optional(card->model) : std::nullopt;
+}
+
 /// A method's own setting of this name, if it has one.
 const SettingInfo* own_setting(const MethodInfo& method, std::string_view name) {
   const auto found = std::find_if(method.settings.begin(), method.settings.end(),
@@ -119,6 +130,14 @@ std::vector<SettingInfo> common_settings() {
        "Shorter side in pixels that image files are scaled to before crops are taken; 0: image-size where crop is shift, "
        "else 8/7 of it",
        0, 4096},
+      {"normalisation",
+       "Data",
+       Text("auto"),
+       "Mean and deviation that images are normalised by; auto: those that the file of init-weights names or else "
+       "ImageNet's; measured where there is no such file",
+       0,
+       0,
+       {"auto", "measured", "imagenet"}},
       {"on-bad-image",
        "Data",
        Text("skip"),
@@ -140,7 +159,14 @@ std::vector<SettingInfo> common_settings() {
       {"width", "Training", Int{0}, "Channels of the network's first block; 0: as many as the network usually has", 0,
        1024},
       {"init-weights", "Training", Text(),
-       "Safetensors file of weights to start from; layers that do not fit start at random"},
+       "Safetensors file of weights to start from, also torchvision's or timm's; layers that do not fit start at "
+       "random"},
+      {"freeze-epochs", "Training", Int{0},
+       "Epochs at the beginning in which only the classifier learns, and what init-weights loaded stays, batch "
+       "statistics too",
+       0, 1e6},
+      {"init-rate", "Training", 1.0, "Learning rate of what init-weights loaded, as a share of that of the classifier",
+       0, 1},
       {"seed", "Training", Int{1}, "Seed of all random numbers: the same seed gives the same run", 0, 9e15},
       {"epochs", "Training", Int{200}, "Passes over the training data; 0: as many as the budget allows", 0, 1e6},
       {"epoch-batches", "Training", Int{0},
@@ -285,6 +311,7 @@ Settings resolve_settings(const std::vector<std::vector<GivenValue>>& layers) {
     }
   }
   settings.set("recipe", std::string(recipe.name), "recipe");
+  if (const auto model = model_of_weights(layers)) settings.set("model", *model, settings.text("init-weights"));
   return settings;
 }
 

@@ -22,12 +22,12 @@
 #include "regroup/methods/schedule.h"
 #include "regroup/nn/engine.h"
 #include "regroup/nn/network.h"
-#include "regroup/nn/weights.h"
 #include "regroup/report/event_file.h"
 #include "regroup/train/budget.h"
 #include "regroup/train/checkpoint.h"
 #include "regroup/train/data_change.h"
 #include "regroup/train/duration.h"
+#include "regroup/train/init_weights.h"
 #include "regroup/train/loop.h"
 #include "regroup/train/measure.h"
 #include "regroup/train/run_data.h"
@@ -65,6 +65,14 @@ int threads_of(const Settings& settings) {
 std::optional<RunFolder> claimed(const TrainOptions& options) {
   if (options.output.empty()) return std::nullopt;
   return options.resume ? RunFolder::resume(options.output) : RunFolder::begin(options.output);
+}
+
+/// Of a run that is resumed. The file of its first weights may be gone.
+std::optional<Normalisation> known_normalisation(const TrainOptions& options) {
+  const auto last = options.output / "last";
+  if (!options.resume || !has_checkpoint(last)) return std::nullopt;
+  const NetworkCard card = read_card(whole_checkpoint(last) / "model.safetensors");
+  return Normalisation{card.mean, card.deviation};
 }
 
 /// One run, from its data to its last epoch.
@@ -171,13 +179,11 @@ class Run {
   }
 
   void begin() {
-    if (!settings_.text("init-weights").empty()) {
-      for (const auto& [name, network] : method_->networks()) {
-        const auto missed = load_fitting_tensors(settings_.text("init-weights"), tensors_of(*network));
-        if (name == "model" && !missed.empty())
-          observer_.message(fmt::format("{}: {} tensors do not fit and start anew ({})", settings_.text("init-weights"),
-                                        missed.size(), missed.front()));
-      }
+    const std::string& weights = settings_.text("init-weights");
+    for (Learner* learner : method_->learners()) {
+      if (weights.empty()) break;
+      const std::string sentence = load_init_weights(weights, settings_.text("model"), *learner);
+      if (learner == method_->learners().front()) observer_.message(sentence);
     }
     if (!has_folder()) return;
     // Also finds out, before hours of training, whether there is room for a checkpoint.
@@ -388,7 +394,7 @@ TrainResult train(const Settings& settings, const TrainOptions& options, Observe
   // First of all: nothing is loaded for a run that another process trains.
   auto folder = claimed(options);
   Budget budget(settings, observer);
-  RunData data = load_run_data(settings, threads_of(settings), observer,
+  RunData data = load_run_data(settings, threads_of(settings), observer, known_normalisation(options),
                                [&](const ImageSurvey& survey) { return budget.choose_side(survey); });
   const Settings decided = budget.decided(data);
   return Run(decided, std::move(folder), std::move(data), options, observer).train();

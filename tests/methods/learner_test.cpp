@@ -4,7 +4,10 @@
 #include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "regroup/nn/adam.h"
 #include "regroup/nn/sgd.h"
@@ -70,6 +73,87 @@ TEST(Learner, WhatIsFrozenStaysAndTheRestLearns) {
   EXPECT_EQ(changed(learner.model(), before).size(), learner.model().parameters().size());
 }
 
+std::set<std::string> all_names(const Network& network) {
+  std::set<std::string> names;
+  for (const NamedTensor& tensor : tensors_of(network)) names.insert(tensor.name);
+  return names;
+}
+
+TEST(Learner, WhatIsLoadedAndHeldStaysWithItsStatisticsAndTheClassifierLearns) {
+  Learner learner("model", make, sgd, {});
+  learner.rate = 0.1;
+  learner.set_loaded(all_names(learner.model()));
+  learner.hold_loaded(true);
+  auto before = copies(learner.model());
+  const at::Tensor statistics = learner.model().buffers().front().tensor.clone();
+  learner.step(loss_of(learner));
+  auto names = changed(learner.model(), before);
+  EXPECT_EQ(names.size(), 2U);
+  EXPECT_TRUE(all_in(names, "fc"));
+  EXPECT_TRUE(at::equal(learner.model().buffers().front().tensor, statistics));
+  // What begins anew learns.
+  learner.restart("layer4");
+  before = copies(learner.model());
+  learner.step(loss_of(learner));
+  names = changed(learner.model(), before);
+  EXPECT_GT(names.size(), 2U);
+  EXPECT_TRUE(std::all_of(names.begin(), names.end(),
+                          [](const auto& name) { return name.starts_with("fc") || name.starts_with("layer4"); }));
+  EXPECT_FALSE(at::equal(learner.model().buffers().front().tensor, statistics)) << "new layers need them followed";
+  learner.hold_loaded(false);
+  before = copies(learner.model());
+  learner.step(loss_of(learner));
+  EXPECT_EQ(changed(learner.model(), before).size(), learner.model().parameters().size());
+}
+
+TEST(Learner, HoldingAndFreezingDoNotUndoEachOther) {
+  Learner learner("model", make, sgd, {});
+  learner.rate = 0.1;
+  learner.set_loaded({"conv1.weight"});
+  learner.freeze("layer1");
+  learner.hold_loaded(true);
+  learner.freeze("layer2");
+  learner.freeze("layer2", false);
+  auto before = copies(learner.model());
+  learner.step(loss_of(learner));
+  for (const std::string& name : changed(learner.model(), before))
+    EXPECT_FALSE(name == "conv1.weight" || name.starts_with("layer1")) << name;
+  learner.hold_loaded(false);
+  before = copies(learner.model());
+  learner.step(loss_of(learner));
+  const auto names = changed(learner.model(), before);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "conv1.weight"), 1);
+  EXPECT_FALSE(std::any_of(names.begin(), names.end(), [](const auto& n) { return n.starts_with("layer1"); }));
+}
+
+TEST(Learner, WhatIsLoadedTakesSmallerSteps) {
+  const auto step_of = [](double loaded_rate) {
+    LearnerOptions options;
+    options.loaded_rate = loaded_rate;
+    Learner learner(
+        "model", make,
+        [](Network& network) {
+          return std::make_unique<Sgd>(network, SgdOptions{0, false, 0});
+        },
+        options);
+    learner.rate = 0.1;
+    learner.set_loaded({"conv1.weight", "fc.weight"});
+    const auto before = copies(learner.model());
+    learner.step(loss_of(learner));
+    std::map<std::string, at::Tensor> steps;
+    for (std::size_t i = 0; i < learner.model().parameters().size(); ++i)
+      steps[learner.model().parameters()[i].name] = learner.model().parameters()[i].tensor.detach() - before[i];
+    return steps;
+  };
+  auto all = step_of(1), tenth = step_of(0.1);
+  const auto ratio = [&](const std::string& name) {
+    return (tenth.at(name).norm() / all.at(name).norm()).item<double>();
+  };
+  EXPECT_NEAR(ratio("conv1.weight"), 0.1, 1e-3);
+  EXPECT_NEAR(ratio("fc.weight"), 1, 1e-3) << "the classifier counts as new";
+  EXPECT_NEAR(ratio("layer1.0.conv1.weight"), 1, 1e-3);
+}
+
 TEST(Learner, ARestartRenewsTheLayersThatItNames) {
   Learner learner("model", make, sgd, {});
   learner.rate = 0.1;
@@ -103,13 +187,16 @@ TEST(Learner, WhatIsAddedIsLearntAndSaved) {
 /// All that was done to a learner is state: a new one that is filled with it takes the same steps.
 TEST(Learner, ItsStateContinuesTheSameRun) {
   const auto new_learner = [] {
-    auto learner = std::make_unique<Learner>("model", make, sgd, LearnerOptions{});
+    LearnerOptions options;
+    options.loaded_rate = 0.1;
+    auto learner = std::make_unique<Learner>("model", make, sgd, options);
     learner->add_optimizer("second", adam);
     return learner;
   };
   const auto first = new_learner(), second = new_learner();
   first->rate = 0.01;
   first->step(loss_of(*first));
+  first->set_loaded({"conv1.weight", "layer2.0.conv1.weight"});
   first->restart("fc");
   first->freeze("layer1");
   first->use("second");

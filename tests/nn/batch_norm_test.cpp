@@ -86,8 +86,9 @@ Results ours(const Case& c, bool fused = true, bool training = true) {
 /// By the engine, in double precision.
 at::Tensor engines_output(const Inputs& in, Activation activation, bool training) {
   at::Tensor y = at::batch_norm(in.x, in.norm.weight, in.norm.bias, in.norm.running_mean, in.norm.running_var, training,
-                                0.1, 1e-5, false);
+                                in.norm.momentum, in.norm.epsilon, false);
   if (in.addend.defined()) y = y + in.addend;
+  if (activation == Activation::relu6) return y.clamp(0, 6);
   return activation == Activation::relu ? y.relu() : y;
 }
 
@@ -117,7 +118,7 @@ const std::vector<std::vector<std::int64_t>> shapes = {{2, 8, 3, 5},     {4, 16,
 
 TEST(BatchNorm, IsTheEnginesWithAddendAndReluAfterIt) {
   for (const auto& sizes : shapes) {
-    for (const auto activation : {Activation::none, Activation::relu}) {
+    for (const auto activation : {Activation::none, Activation::relu, Activation::relu6}) {
       for (const bool with_addend : {false, true}) {
         SCOPED_TRACE(at::IntArrayRef(sizes));
         SCOPED_TRACE(with_addend);
@@ -130,8 +131,10 @@ TEST(BatchNorm, IsTheEnginesWithAddendAndReluAfterIt) {
 
 TEST(BatchNorm, InBf16OnlyWhatIsStoredIsRounded) {
   for (const auto& sizes : shapes) {
-    for (const auto activation : {Activation::none, Activation::relu}) {
+    for (const auto activation : {Activation::none, Activation::relu, Activation::relu6}) {
       for (const bool with_addend : {false, true}) {
+        // The output tells what passed, and what was rounded to 6 is taken for more.
+        if (activation == Activation::relu6 && with_addend) continue;
         SCOPED_TRACE(at::IntArrayRef(sizes));
         SCOPED_TRACE(with_addend);
         const Case c{sizes, activation, with_addend, at::kBFloat16};
@@ -172,6 +175,29 @@ TEST(BatchNorm, EvaluatesWithTheRunningStatistics) {
     EXPECT_TRUE(at::equal(inputs.norm.running_mean, mean));
     EXPECT_TRUE(at::equal(inputs.norm.running_var, variance));
     EXPECT_EQ(inputs.norm.num_batches_tracked.item<int>(), 41);
+  }
+}
+
+TEST(BatchNorm, WhatIsFrozenIsFusedInEvaluationWhereOthersLearn) {
+  const Case c{.sizes = {3, 24, 7, 7}, .activation = Activation::relu6};
+  const Inputs frozen(c), learnt = Inputs(c).fresh(false);
+  const at::Tensor y = batch_norm(frozen.x, frozen.norm, false, c.activation, frozen.addend);
+  EXPECT_FALSE(y.requires_grad());
+  EXPECT_LE(difference(y, batch_norm(learnt.x, learnt.norm, false, c.activation, learnt.addend)), 1e-5);
+}
+
+TEST(BatchNorm, EpsilonAndMomentumAreItsOwn) {
+  const Case c{{3, 24, 7, 7}};
+  for (const bool training : {true, false}) {
+    Inputs ours(c);
+    ours.norm.epsilon = 0.5;
+    ours.norm.momentum = 0.01;
+    const Inputs expected = ours.fresh(true);
+    const at::NoGradGuard no_grad;
+    EXPECT_LE(difference(batch_norm(ours.x, ours.norm, training, c.activation, ours.addend),
+                         engines_output(expected, c.activation, training)),
+              1e-5);
+    EXPECT_LE(difference(ours.norm.running_var, expected.norm.running_var), 1e-5);
   }
 }
 
@@ -289,18 +315,18 @@ std::vector<T> written_by(const BatchNormKernels<T>& kernels, std::int64_t chann
   };
   kernels.moments(rows, x.data(), first.data(), second.data());
   keep_sums();
-  for (const bool relu : {false, true}) {
+  for (const auto activation : {Activation::none, Activation::relu, Activation::relu6}) {
     for (const T* more : {static_cast<const T*>(nullptr), addend.data()}) {
       std::vector<T> y(x.size());
-      kernels.normalise(rows, x.data(), more, scale.data(), shift.data(), relu, y.data());
+      kernels.normalise(rows, x.data(), more, scale.data(), shift.data(), activation, y.data());
       keep(y);
       const T* const output = more != nullptr ? out.data() : nullptr;
-      kernels.backward_sums(rows, dy.data(), x.data(), output, scale.data(), shift.data(), mean.data(), relu,
+      kernels.backward_sums(rows, dy.data(), x.data(), output, scale.data(), shift.data(), mean.data(), activation,
                             first.data(), second.data());
       keep_sums();
       std::vector<T> dx(x.size()), daddend(x.size());
-      kernels.backward(rows, dy.data(), x.data(), output, scale.data(), shift.data(), relu, slope.data(), mean.data(),
-                       dx.data(), more != nullptr ? daddend.data() : nullptr);
+      kernels.backward(rows, dy.data(), x.data(), output, scale.data(), shift.data(), activation, slope.data(),
+                       mean.data(), dx.data(), more != nullptr ? daddend.data() : nullptr);
       keep(dx);
       keep(daddend);
     }
@@ -333,7 +359,7 @@ TEST(BatchNormKernels, RoundToBf16AsTheEngineDoes) {
     const std::vector<float> scale(channels, 1.25F + 0x1p-8F), shift(channels, 0x1p-9F);
     const Rows rows{0, x.size() / channels, channels};
     REGROUP_WIDEST_KERNEL(bf16_batch_norm)
-    ().normalise(rows, x.data(), nullptr, scale.data(), shift.data(), false, y.data());
+    ().normalise(rows, x.data(), nullptr, scale.data(), shift.data(), Activation::none, y.data());
     const at::Tensor expected = (numbers.to(at::kFloat) * scale[0] + shift[0]).to(at::kBFloat16);
     const at::Tensor result = at::empty({1 << 16}, at::kBFloat16);
     std::memcpy(result.data_ptr(), y.data(), y.size() * sizeof y[0]);

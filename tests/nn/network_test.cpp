@@ -35,6 +35,12 @@ TEST(Network, HasAsManyParametersAsPublished) {
   EXPECT_EQ(parameter_count(*without_weights("resnet18", {.classes = 10})), 11'173'962);
   EXPECT_EQ(parameter_count(*without_weights("resnet34", {.classes = 100})), 21'328'292);
   EXPECT_EQ(parameter_count(*without_weights("resnet50", {.height = 224, .width = 224, .classes = 1000})), 25'557'032);
+  EXPECT_EQ(parameter_count(*without_weights("resnet18-imagenet", {.height = 224, .width = 224, .classes = 1000})),
+            11'689'512);
+  EXPECT_EQ(parameter_count(*without_weights("resnet34-imagenet", {.height = 224, .width = 224, .classes = 1000})),
+            21'797'672);
+  EXPECT_EQ(parameter_count(*without_weights("efficientnet-lite0", {.height = 224, .width = 224, .classes = 1000})),
+            4'652'008);
   // ResNet-18 without the normalisations after the shortcuts (1792), and with those before the first convolution of a
   // stage for half the channels (896 fewer).
   EXPECT_EQ(parameter_count(*without_weights("preact-resnet18", {.classes = 10})), 11'171'274);
@@ -49,6 +55,11 @@ TEST(Network, CountsMultiplyAddsAsPublished) {
   EXPECT_NEAR(small, 555e6, 2e6);
   EXPECT_NEAR(without_weights("resnet50", {.height = 224, .width = 224, .classes = 1000})->multiply_adds, 4.09e9, 5e6);
   EXPECT_NEAR(without_weights("resnet34", {})->multiply_adds, 1.16e9, 5e6);
+  EXPECT_NEAR(without_weights("resnet18-imagenet", {.height = 224, .width = 224, .classes = 1000})->multiply_adds,
+              1.814e9, 2e6);
+  // Published as 407 million, with what the normalisations multiply.
+  EXPECT_NEAR(without_weights("efficientnet-lite0", {.height = 224, .width = 224, .classes = 1000})->multiply_adds,
+              385e6, 2e6);
   // The same convolutions, all as wide.
   EXPECT_EQ(without_weights("preact-resnet18", {})->multiply_adds, small);
 }
@@ -84,8 +95,33 @@ TEST(Network, NamesItsTensorsAsTorchvisionDoes) {
     return names;
   };
   EXPECT_EQ(sorted_names(*without_weights("resnet18", {})), expected({2, 2, 2, 2}, 2));
+  EXPECT_EQ(sorted_names(*without_weights("resnet18-imagenet", {})), expected({2, 2, 2, 2}, 2));
+  EXPECT_EQ(sorted_names(*without_weights("resnet34-imagenet", {})), expected({3, 4, 6, 3}, 2));
   EXPECT_EQ(sorted_names(*without_weights("resnet34", {})), expected({3, 4, 6, 3}, 2));
   EXPECT_EQ(sorted_names(*without_weights("resnet50", {})), expected({3, 4, 6, 3}, 3));
+}
+
+TEST(Network, NamesTheTensorsOfEfficientNetLiteAsTimmDoes) {
+  std::vector<std::string> expected = {"conv_stem.weight", "conv_head.weight", "classifier.weight", "classifier.bias"};
+  const auto add_norm = [&](const std::string& norm) {
+    for (const std::string part : {"weight", "bias", "running_mean", "running_var", "num_batches_tracked"})
+      expected.push_back(norm + "." + part);
+  };
+  add_norm("bn1");
+  add_norm("bn2");
+  const std::vector<int> blocks = {1, 2, 2, 3, 3, 4, 1};
+  for (std::size_t stage = 0; stage < blocks.size(); ++stage)
+    for (int block = 0; block < blocks[stage]; ++block) {
+      const std::string name = fmt::format("blocks.{}.{}", stage, block);
+      const auto convolutions = stage == 0 ? std::vector<std::string>{"conv_dw", "conv_pw"}
+                                           : std::vector<std::string>{"conv_pw", "conv_dw", "conv_pwl"};
+      for (std::size_t i = 0; i < convolutions.size(); ++i) {
+        expected.push_back(fmt::format("{}.{}.weight", name, convolutions[i]));
+        add_norm(fmt::format("{}.bn{}", name, i + 1));
+      }
+    }
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(sorted_names(*without_weights("efficientnet-lite0", {})), expected);
 }
 
 TEST(Network, ThePreActivatedHasTheNamesOfTheOtherWithoutNormalisedShortcuts) {
@@ -136,7 +172,7 @@ void expect_values(const at::Tensor& tensor, const std::vector<double>& expected
       << tensor << wanted;
 }
 
-TEST(Network, ComputesWhatTorchvisionAndDivideMixCompute) {
+TEST(Network, ComputesWhatTorchvisionDivideMixAndTimmCompute) {
   // By golden.py.
   struct Golden {
     std::string name;
@@ -145,6 +181,9 @@ TEST(Network, ComputesWhatTorchvisionAndDivideMixCompute) {
     std::vector<double> trained;         ///< the first four of the last image, with the statistics of the batch
     std::vector<double> gradient_norms;  ///< of the tensors below, for the cross entropy with labels 0, 1, 2, 3
     std::vector<double> running_norms;   ///< of the statistics that follow that batch
+    std::vector<std::string> tensors = {"conv1.weight", "layer2.0.downsample.0.weight", "layer4.1.bn2.weight",
+                                        "fc.bias"};
+    std::string norm = "layer4.1.bn2";
   };
   const std::vector<Golden> all = {
       {"resnet18",
@@ -175,6 +214,29 @@ TEST(Network, ComputesWhatTorchvisionAndDivideMixCompute) {
        {-1.0962499, -1.8694977, -0.68328015, 0.4761822},
        {577.20341, 100.50025, 0.42682402, 0.57632366},
        {5.880395, 22.056024}},
+      {"resnet18-imagenet",
+       64,
+       64,
+       {-113.91899, -96.887575, -63.607818, -105.28483},
+       {0.54266183, -1.3703919, 0.43282325, -2.4326333},
+       {21.345121, 4.4906599, 0.29872312, 0.44935041},
+       {5.9115449, 22.066767}},
+      {"resnet34-imagenet",
+       57,
+       64,
+       {-2240.7978, -241.12163, -2247.7515, -2358.9074},
+       {0.33319697, -0.14414806, 1.6175338, -3.4391444},
+       {56.382068, 10.6419, 0.33963466, 0.40563535},
+       {5.9248188, 22.066062}},
+      {"efficientnet-lite0",
+       64,
+       75,
+       {4.795858, 5.4607703, 3.2068466, -4.5487082},
+       {0.056471924, 1.2118445, 0.79302889, -0.67215713},
+       {57.212648, 16.294717, 0.15328949, 0.41681859},
+       {9.0674953, 32.35793},
+       {"conv_stem.weight", "blocks.2.0.conv_dw.weight", "blocks.5.3.bn2.weight", "classifier.bias"},
+       "blocks.5.3.bn2"},
   };
   for (const Golden& golden : all) {
     SCOPED_TRACE(golden.name);
@@ -192,16 +254,15 @@ TEST(Network, ComputesWhatTorchvisionAndDivideMixCompute) {
     expect_values(logits[3].slice(0, 0, 4), golden.trained, 1e-3);
     at::cross_entropy_loss(logits, at::arange(4, at::kLong)).backward();
     std::vector<at::Tensor> norms;
-    for (const auto* name : {"conv1.weight", "layer2.0.downsample.0.weight", "layer4.1.bn2.weight", "fc.bias"})
-      norms.push_back(find(*network, name).grad().norm());
+    for (const std::string& name : golden.tensors) norms.push_back(find(*network, name).grad().norm());
     // Single precision through many layers of made-up weights; Winograd's algorithm rounds a little more than the
     // direct one.
     for (std::size_t i = 0; i < norms.size(); ++i)
       EXPECT_NEAR(norms[i].item<double>() / golden.gradient_norms[i], 1, 3e-3) << i;
-    expect_values(at::stack({find(*network, "layer4.1.bn2.running_mean").norm(),
-                             find(*network, "layer4.1.bn2.running_var").norm()}),
+    expect_values(at::stack({find(*network, golden.norm + ".running_mean").norm(),
+                             find(*network, golden.norm + ".running_var").norm()}),
                   golden.running_norms, 1e-5);
-    EXPECT_EQ(find(*network, "layer4.1.bn2.num_batches_tracked").item<int>(), 1);
+    EXPECT_EQ(find(*network, golden.norm + ".num_batches_tracked").item<int>(), 1);
   }
 }
 
@@ -211,7 +272,10 @@ TEST(Network, TakesImagesOfAnySize) {
       SCOPED_TRACE(fmt::format("{} {}x{}x{}", info.name, channels, height, width));
       const auto network = make_network(
           info.name, {.channels = channels, .height = height, .width = width, .classes = 7, .base_width = 8}, 1);
-      const int features = info.name == "resnet50" ? 256 : info.name == "fast" ? 32 : 64;
+      const int features = info.name == "efficientnet-lite0" ? 1280
+                           : info.name == "resnet50"         ? 256
+                           : info.name == "fast"             ? 32
+                                                             : 64;
       for (const bool training : {true, false}) {
         network->training = training;
         const Scores scores = network->forward(normal_tensor({2, channels, height, width}, 1));

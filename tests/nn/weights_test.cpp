@@ -98,22 +98,67 @@ TEST(Weights, ANetworkForOtherClassesKeepsItsClassifier) {
   const auto other = make_network("resnet18", wider, 2), untouched = make_network("resnet18", wider, 2);
   const auto tensors = tensors_of(*network), filled = tensors_of(*other), before = tensors_of(*untouched);
   save_tensors(folder.path() / "x", tensors);
-  EXPECT_EQ(load_fitting_tensors(folder.path() / "x", filled), (std::vector<std::string>{"fc.weight", "fc.bias"}));
+  const Fit fit = load_fitting_tensors(folder.path() / "x", filled);
+  EXPECT_EQ(fit.loaded.size(), filled.size() - 2);
+  EXPECT_TRUE(fit.missing.empty() && fit.unused.empty());
+  ASSERT_EQ(fit.misfits.size(), 2U);
+  EXPECT_EQ(fit.misfits[0].name, "fc.weight");
+  EXPECT_EQ(fit.misfits[0].in_file, (std::vector<std::int64_t>{10, 64}));
+  EXPECT_EQ(fit.misfits[0].wanted, (std::vector<std::int64_t>{11, 64}));
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const bool classifier = tensors[i].name.starts_with("fc");
     EXPECT_TRUE(same(filled[i].tensor, (classifier ? before : tensors)[i].tensor)) << tensors[i].name;
   }
-  EXPECT_TRUE(load_fitting_tensors(folder.path() / "x", tensors_of(*network)).empty());
+  EXPECT_EQ(load_fitting_tensors(folder.path() / "x", tensors_of(*network)).loaded.size(), tensors.size());
+}
+
+TEST(Weights, FilesOfOtherProgramsAreTakenAsTheyAre) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "x";
+  const at::Tensor values = normal_tensor({2, 3}, 1);
+  // Of every floating type, with PyTorch's prefix, without counts of batches, and with something beside them.
+  const at::Tensor half = values.to(at::kHalf).contiguous();
+  const at::Tensor twice = values.to(at::kDouble), rounded = values.to(at::kBFloat16);
+  const auto bytes = [](const at::Tensor& t) {
+    return std::span(static_cast<const std::byte*>(t.data_ptr()), t.nbytes());
+  };
+  const std::vector<TensorBytes> tensors = {{"module.a", "F16", {2, 3}, bytes(half)},
+                                            {"module.b", "F64", {2, 3}, bytes(twice)},
+                                            {"c", "BF16", {2, 3}, bytes(rounded)},
+                                            {"more", "F32", {2, 3}, bytes(values)}};
+  write_safetensors(file, tensors, {});
+  const std::vector<NamedTensor> wanted = {{"a", at::zeros({2, 3})},
+                                           {"b", at::zeros({2, 3})},
+                                           {"c", at::zeros({2, 3})},
+                                           {"d", at::zeros({2, 3})},
+                                           {"bn.num_batches_tracked", at::zeros({}, at::kLong)}};
+  const Fit fit = load_fitting_tensors(file, wanted);
+  EXPECT_EQ(fit.loaded, (std::set<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(fit.missing, (std::vector<std::string>{"d"}));
+  EXPECT_EQ(fit.unused, (std::vector<std::string>{"more"}));
+  EXPECT_TRUE(at::equal(wanted[0].tensor, half.to(at::kFloat)));
+  EXPECT_TRUE(at::equal(wanted[1].tensor, values));
+  EXPECT_TRUE(at::equal(wanted[2].tensor, rounded.to(at::kFloat)));
+}
+
+TEST(Weights, WhatIsNotFiniteIsNotLoaded) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "x";
+  save_tensors(file, {{"a", at::full({2}, INFINITY)}});
+  EXPECT_EQ(user_error([&] {
+              load_fitting_tensors(file, {{"a", at::zeros({2})}});
+            }),
+            file.string() + ": tensor 'a' has numbers that are not finite; fetch or convert the file again");
 }
 
 TEST(Weights, AFileOfWhichNothingFitsIsAnError) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "x";
-  save_tensors(file, {{"a", at::ones({2})}, {"module.b", at::ones({3})}});
+  save_tensors(file, {{"a", at::ones({2})}, {"other.b", at::ones({3})}});
   EXPECT_EQ(user_error([&] {
               load_fitting_tensors(file, {{"a", at::zeros({3})}, {"b", at::zeros({3})}});
             }),
-            file.string() + ": none of its tensors fits the network");
+            file.string() + ": none of its 2 tensors fits the network; it belongs to another one");
 }
 
 }  // namespace

@@ -4,68 +4,34 @@
 
 #include <cstddef>
 #include <cstdint>
-#ifdef __AVX512BF16__
-#include <immintrin.h>
-#endif
+
+#include "regroup/nn/kernels/vectors.h"
 
 namespace regroup::REGROUP_KERNELS {
 namespace {
 
+/// What follows a normalisation, for N channels at a time.
 template <std::size_t N>
-struct VectorTypes;
-template <>
-struct VectorTypes<8> {
-  using Floats = float __attribute__((vector_size(32)));
-  using Words = std::uint32_t __attribute__((vector_size(32)));
-  using Halves = std::uint16_t __attribute__((vector_size(16)));
-};
-template <>
-struct VectorTypes<16> {
-  using Floats = float __attribute__((vector_size(64)));
-  using Words = std::uint32_t __attribute__((vector_size(64)));
-  using Halves = std::uint16_t __attribute__((vector_size(32)));
-};
-
-/// N channels at a time; a compiler without such registers splits them.
-template <std::size_t N>
-struct Vector {
-  using Floats = typename VectorTypes<N>::Floats;
-  using Words = typename VectorTypes<N>::Words;
-  using Halves = typename VectorTypes<N>::Halves;
-
-  static inline Floats load(const float* from) {
-    Floats values;
-    __builtin_memcpy(&values, from, sizeof values);
-    return values;
-  }
-
-  static inline void store(Floats values, float* to) { __builtin_memcpy(to, &values, sizeof values); }
-
-  static inline Floats load(const std::uint16_t* from) {
-    Halves halves;
-    __builtin_memcpy(&halves, from, sizeof halves);
-    return reinterpret_cast<Floats>(__builtin_convertvector(halves, Words) << 16);
-  }
-
-  /// To nearest, ties to even.
-  static inline void store(Floats values, std::uint16_t* to) {
-#ifdef __AVX512BF16__
-    // The processor's own conversion takes numbers under 1.2e-38 for 0.
-    if constexpr (N == 16) {
-      const auto halves = _mm512_cvtneps_pbh(reinterpret_cast<__m512>(values));
-      __builtin_memcpy(to, &halves, sizeof halves);
-      return;
-    }
-#endif
-    const auto bits = reinterpret_cast<Words>(values);
-    const Words rounded = (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
-    const Words not_a_number = bits >> 16 | 0x40U;
-    const Halves halves = __builtin_convertvector((bits & 0x7fffffffU) > 0x7f800000U ? not_a_number : rounded, Halves);
-    __builtin_memcpy(to, &halves, sizeof halves);
-  }
+struct Activated : Vector<N> {
+  using typename Vector<N>::Floats;
 
   // Not a number stays what it is, so that a broken run is seen.
-  static inline Floats positive_part(Floats values) { return values < 0 ? Floats{} : values; }
+  template <Activation Kind>
+  static inline Floats activated(Floats values) {
+    if constexpr (Kind == Activation::none) return values;
+    const Floats positive = values < 0 ? Floats{} : values;
+    if constexpr (Kind == Activation::relu) return positive;
+    return positive > 6 ? Floats{} + 6 : positive;
+  }
+
+  /// What passes back through the activation that made `values`, or was given them.
+  template <Activation Kind>
+  static inline Floats passed(Floats dy, Floats values) {
+    if constexpr (Kind == Activation::none) return dy;
+    const Floats positive = values > 0 ? dy : Floats{};
+    if constexpr (Kind == Activation::relu) return positive;
+    return values < 6 ? positive : Floats{};
+  }
 };
 
 /// Calls body(from, to, channel) for N channels of a few rows at a time: the rows stay in the cache for the other
@@ -94,7 +60,7 @@ inline Floats total(const Floats (&sums)[4]) {
 }
 
 template <std::size_t N, class T>
-struct Kernels : Vector<N> {
+struct Kernels : Activated<N> {
   using typename Vector<N>::Floats;
   using Vector<N>::load, Vector<N>::store;
 
@@ -118,7 +84,7 @@ struct Kernels : Vector<N> {
     });
   }
 
-  template <bool Relu, bool Add>
+  template <Activation Kind, bool Add>
   static void normalise(Rows rows, const T* x, const T* addend, const float* scale, const float* shift, T* y) {
     for_each_block<N>(rows, [&](std::size_t from, std::size_t to, std::size_t c) {
       const Floats by = load(scale + c), plus = load(shift + c);
@@ -126,20 +92,20 @@ struct Kernels : Vector<N> {
         const std::size_t at = row * rows.channels + c;
         Floats value = load(x + at) * by + plus;
         if constexpr (Add) value += load(addend + at);
-        store(Relu ? Vector<N>::positive_part(value) : value, y + at);
+        store(Activated<N>::template activated<Kind>(value), y + at);
       }
     });
   }
 
-  /// What passes back through ReLU: dy where the output was positive.
-  template <bool Relu, bool Output>
-  static inline Floats passed(Floats dy, Floats x, const T* y, std::size_t at, Floats scale, Floats shift) {
-    if constexpr (!Relu) return dy;
-    if constexpr (Output) return load(y + at) > 0 ? dy : Floats{};
-    return x * scale + shift > 0 ? dy : Floats{};
+  /// What passes back through the activation, by its output or, without an addend, by what it was given.
+  template <Activation Kind, bool Output>
+  static inline Floats passed_at(Floats dy, Floats x, const T* y, std::size_t at, Floats scale, Floats shift) {
+    if constexpr (Kind == Activation::none) return dy;
+    if constexpr (Output) return Activated<N>::template passed<Kind>(dy, load(y + at));
+    return Activated<N>::template passed<Kind>(dy, x * scale + shift);
   }
 
-  template <bool Relu, bool Output>
+  template <Activation Kind, bool Output>
   static void backward_sums(Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift,
                             const float* mean, float* sum, float* dot) {
     for (std::size_t c = 0; c < rows.channels; ++c) sum[c] = dot[c] = 0;
@@ -149,7 +115,7 @@ struct Kernels : Vector<N> {
       for_each_row(from, to, [&](std::size_t row, std::size_t i) {
         const std::size_t at = row * rows.channels + c;
         const Floats value = load(x + at);
-        const Floats g = passed<Relu, Output>(load(dy + at), value, y, at, by, plus);
+        const Floats g = passed_at<Kind, Output>(load(dy + at), value, y, at, by, plus);
         sums[i] += g;
         dots[i] += g * (value - centre);
       });
@@ -158,7 +124,7 @@ struct Kernels : Vector<N> {
     });
   }
 
-  template <bool Relu, bool Output, bool Add>
+  template <Activation Kind, bool Output, bool Add>
   static void backward(Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift,
                        const float* slope, const float* offset, T* dx, T* daddend) {
     for_each_block<N>(rows, [&](std::size_t from, std::size_t to, std::size_t c) {
@@ -166,7 +132,7 @@ struct Kernels : Vector<N> {
       for (std::size_t row = from; row < to; ++row) {
         const std::size_t at = row * rows.channels + c;
         const Floats value = load(x + at);
-        const Floats g = passed<Relu, Output>(load(dy + at), value, y, at, by, plus);
+        const Floats g = passed_at<Kind, Output>(load(dy + at), value, y, at, by, plus);
         store(g * by + value * per_x + constant, dx + at);
         if constexpr (Add) store(g, daddend + at);
       }
@@ -204,39 +170,54 @@ inline void with_flag(bool flag, const Body& body) {
     body(Flag<false>());
 }
 
+template <Activation Kind>
+struct Choice {
+  static constexpr Activation value = Kind;
+};
+
+template <class Body>
+inline void with_activation(Activation activation, const Body& body) {
+  if (activation == Activation::none)
+    body(Choice<Activation::none>());
+  else if (activation == Activation::relu)
+    body(Choice<Activation::relu>());
+  else
+    body(Choice<Activation::relu6>());
+}
+
 template <class T>
 BatchNormKernels<T> kernels() {
   return {
       [](Rows rows, const T* x, float* mean, float* squares) {
         with_vectors<T>(rows.channels, [&]<class K>(K) { K::moments(rows, x, mean, squares); });
       },
-      [](Rows rows, const T* x, const T* addend, const float* scale, const float* shift, bool relu, T* y) {
+      [](Rows rows, const T* x, const T* addend, const float* scale, const float* shift, Activation activation, T* y) {
         with_vectors<T>(rows.channels, [&]<class K>(K) {
-          with_flag(relu, [&](auto is_relu) {
+          with_activation(activation, [&](auto kind) {
             with_flag(addend != nullptr, [&](auto adds) {
-              K::template normalise<is_relu.value, adds.value>(rows, x, addend, scale, shift, y);
+              K::template normalise<kind.value, adds.value>(rows, x, addend, scale, shift, y);
             });
           });
         });
       },
       [](Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift, const float* mean,
-         bool relu, float* sum, float* dot) {
+         Activation activation, float* sum, float* dot) {
         with_vectors<T>(rows.channels, [&]<class K>(K) {
-          with_flag(relu, [&](auto is_relu) {
+          with_activation(activation, [&](auto kind) {
             with_flag(y != nullptr, [&](auto by_output) {
-              K::template backward_sums<is_relu.value, by_output.value>(rows, dy, x, y, scale, shift, mean, sum, dot);
+              K::template backward_sums<kind.value, by_output.value>(rows, dy, x, y, scale, shift, mean, sum, dot);
             });
           });
         });
       },
-      [](Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift, bool relu,
+      [](Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift, Activation activation,
          const float* slope, const float* offset, T* dx, T* daddend) {
         with_vectors<T>(rows.channels, [&]<class K>(K) {
-          with_flag(relu, [&](auto is_relu) {
+          with_activation(activation, [&](auto kind) {
             with_flag(y != nullptr, [&](auto by_output) {
               with_flag(daddend != nullptr, [&](auto adds) {
-                K::template backward<is_relu.value, by_output.value, adds.value>(rows, dy, x, y, scale, shift, slope,
-                                                                                 offset, dx, daddend);
+                K::template backward<kind.value, by_output.value, adds.value>(rows, dy, x, y, scale, shift, slope,
+                                                                              offset, dx, daddend);
               });
             });
           });

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "regroup/nn/activation.h"
+
 namespace regroup {
 
 /// The rows begin .. end of a matrix with so many columns: of an image tensor with its channels last.
@@ -10,24 +12,25 @@ struct Rows {
   std::size_t begin, end, channels;
 };
 
-/// Batch normalisation, with what comes after it in a network: an addend and ReLU. T is float or bf16 (as its bits).
-/// The channels are a multiple of 8.
+/// Batch normalisation, with what comes after it in a network: an addend and an activation. T is float or bf16 (as its
+/// bits). The channels are a multiple of 8.
 template <class T>
 struct BatchNormKernels {
   /// Mean and sum of squared deviations of each channel.
   void (*moments)(Rows rows, const T* x, float* mean, float* squares);
 
-  /// y = x * scale + shift (+ addend, unless null), and negative values to 0 where relu.
-  void (*normalise)(Rows rows, const T* x, const T* addend, const float* scale, const float* shift, bool relu, T* y);
+  /// y = activation(x * scale + shift (+ addend, unless null)).
+  void (*normalise)(Rows rows, const T* x, const T* addend, const float* scale, const float* shift,
+                    Activation activation, T* y);
 
-  /// With g = dy where the output was positive: the sums of g and of g * (x - mean). `y` is the output, or null where
-  /// it can be told from x by scale and shift.
+  /// With g = dy where the activation has changed nothing: the sums of g and of g * (x - mean). `y` is the output, or
+  /// null where it can be told from x by scale and shift.
   void (*backward_sums)(Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift,
-                        const float* mean, bool relu, float* sum, float* dot);
+                        const float* mean, Activation activation, float* sum, float* dot);
 
   /// dx = g * scale + x * slope + offset, and g itself to `daddend` unless that is null.
-  void (*backward)(Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift, bool relu,
-                   const float* slope, const float* offset, T* dx, T* daddend);
+  void (*backward)(Rows rows, const T* dy, const T* x, const T* y, const float* scale, const float* shift,
+                   Activation activation, const float* slope, const float* offset, T* dx, T* daddend);
 };
 
 namespace baseline {

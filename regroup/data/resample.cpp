@@ -31,11 +31,11 @@ void find_taps(double start, double length, int from, int to, ResampleTaps& resu
     for (int x = first; x < last; ++x) sum += weight(x);
     // The running sum is rounded, not the weights: so they sum to exactly 1.
     const double scale = (1 << weight_bits) / sum;
-    double running = 0;
+    double running = 0.5;
     int before = 0;
     for (int x = first; x < last; ++x) {
-      running += weight(x);
-      const int rounded = x + 1 == last ? 1 << weight_bits : static_cast<int>(running * scale + 0.5);
+      running += weight(x) * scale;
+      const int rounded = x + 1 == last ? 1 << weight_bits : static_cast<int>(running);
       weights[x - first] = static_cast<std::int16_t>(rounded - before);
       before = rounded;
     }

@@ -51,7 +51,7 @@ void resample(const ImageView& image, const Rectangle& from, ImageSize size, std
   const bool inside = from.top >= -slack && from.left >= -slack && from.height > 0 && from.width > 0 &&
                       from.top + from.height <= image.size.height + slack &&
                       from.left + from.width <= image.size.width + slack;
-  if (!inside || size.pixels() == 0 || out.size() != 3 * size.pixels())
+  if (!inside || image.size.pixels() == 0 || size.pixels() == 0 || out.size() != 3 * size.pixels())
     throw std::invalid_argument("resample: the rectangle is not in the image, or there is no room for it");
   auto& [rows, columns, row_pointers, sums] = scratch;
   find_taps(from.top, from.height, image.size.height, size.height, rows);

@@ -130,7 +130,7 @@ void bench_folder(Figures& figures, const fs::path& folder, const std::string& n
                return torchvision.ask(fmt::format("run {}", count));
              },
              [&] { return our_time = ours.run(); }));
-  report(figures, "decoded_a_second." + name, 1 / our_time);
+  report(figures, "photos_per_second." + name, 1 / our_time);
 }
 
 }  // namespace

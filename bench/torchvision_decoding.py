@@ -1,6 +1,6 @@
 """Photos decoded and augmented for training as torchvision does it, to measure ours against.
 
-Reads commands from standard input, one a line, and answers each with a number:
+Reads commands from standard input, one per line, and answers each with a number:
   prepare FOLDER SIZE WORKERS     a loader of the photos in the folders of FOLDER, cropped to SIZE; answers their number
   run COUNT                       takes at least COUNT photos from it; answers seconds per photo
 """

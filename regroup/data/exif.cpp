@@ -1,6 +1,6 @@
 #include "regroup/data/exif.h"
 
-#include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace regroup {
@@ -57,17 +57,16 @@ void make_upright(const Image& stored, int orientation, Image& image) {
   const bool bottom_first = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   const bool right_first = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   image.reshape(upright(stored.size, orientation));
+  // The way through the stored pixels, in bytes: where it starts, and the steps to the next pixel and the next row.
+  const std::ptrdiff_t row = std::ptrdiff_t{stored.size.width} * 3;
+  const std::ptrdiff_t start = (bottom_first ? (stored.size.height - 1) * row : 0) + (right_first ? row - 3 : 0);
+  std::ptrdiff_t right = right_first ? -3 : 3, down = bottom_first ? -row : row;
+  if (lies_on_its_side(orientation)) std::swap(right, down);
+  const std::uint8_t* from = stored.pixels.data();
   std::uint8_t* out = image.pixels.data();
-  for (int y = 0; y < image.size.height; ++y) {
-    for (int x = 0; x < image.size.width; ++x, out += 3) {
-      int row = y, column = x;
-      if (lies_on_its_side(orientation)) std::swap(row, column);
-      if (bottom_first) row = stored.size.height - 1 - row;
-      if (right_first) column = stored.size.width - 1 - column;
-      const auto at = static_cast<std::size_t>(row) * static_cast<std::size_t>(stored.size.width) +
-                      static_cast<std::size_t>(column);
-      std::copy_n(&stored.pixels[3 * at], 3, out);
-    }
+  for (std::ptrdiff_t y = 0; y < image.size.height; ++y) {
+    std::ptrdiff_t at = start + y * down;
+    for (int x = 0; x < image.size.width; ++x, out += 3, at += right) std::memcpy(out, from + at, 3);
   }
 }
 

@@ -31,11 +31,11 @@ void find_taps(double start, double length, int from, int to, ResampleTaps& resu
     for (int x = first; x < last; ++x) sum += weight(x);
     // The running sum is rounded, not the weights: so they sum to exactly 1.
     const double scale = (1 << weight_bits) / sum;
-    double running = 0;
+    double running = 0.5;
     int before = 0;
     for (int x = first; x < last; ++x) {
-      running += weight(x);
-      const int rounded = x + 1 == last ? 1 << weight_bits : static_cast<int>(running * scale + 0.5);
+      running += weight(x) * scale;
+      const int rounded = x + 1 == last ? 1 << weight_bits : static_cast<int>(running);
       weights[x - first] = static_cast<std::int16_t>(rounded - before);
       before = rounded;
     }
@@ -51,7 +51,7 @@ void resample(const ImageView& image, const Rectangle& from, ImageSize size, std
   const bool inside = from.top >= -slack && from.left >= -slack && from.height > 0 && from.width > 0 &&
                       from.top + from.height <= image.size.height + slack &&
                       from.left + from.width <= image.size.width + slack;
-  if (!inside || size.pixels() == 0 || out.size() != 3 * size.pixels())
+  if (!inside || image.size.pixels() == 0 || size.pixels() == 0 || out.size() != 3 * size.pixels())
     throw std::invalid_argument("resample: the rectangle is not in the image, or there is no room for it");
   auto& [rows, columns, row_pointers, sums] = scratch;
   find_taps(from.top, from.height, image.size.height, size.height, rows);

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
 
+#include "regroup/core/error.h"
+#include "regroup/core/parallel.h"
 #include "regroup/data/image_file.h"
 #include "webp_testing.h"
 
@@ -134,6 +137,30 @@ TEST(Photo, AnOldScratchChangesNothing) {
     const auto bad = folder.write("bad.jpg", first_bytes(bytes, bytes.size() / 2));
     EXPECT_NE(user_error([&] { read_photo(bad, 32, scratch, image); }), "no UserError was thrown");
   }
+}
+
+TEST(PhotoThreads, DecodeAsOneDoes) {
+  const auto image = smooth_image({120, 90});
+  const Bytes files[] = {jpeg_bytes(image), jpeg_bytes(image, true), png_bytes(image),
+                         webp_bytes(image), lossy_webp_bytes(image), first_bytes(jpeg_bytes(image), 500)};
+  constexpr std::size_t count = 60;
+  const auto decode_all = [&](int threads) {
+    std::vector<Bytes> decoded(count);
+    parallel_for(count, 5, threads, [&](std::size_t begin, std::size_t end) {
+      PhotoScratch scratch;
+      Image out;
+      for (std::size_t i = begin; i < end; ++i) {
+        try {
+          decode_photo(files[i % std::size(files)], "f", 30, scratch, out);
+          decoded[i] = out.pixels;
+        } catch (const UserError&) {
+          decoded[i] = {1};
+        }
+      }
+    });
+    return decoded;
+  };
+  EXPECT_EQ(decode_all(4), decode_all(1));
 }
 
 }  // namespace

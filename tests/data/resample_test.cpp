@@ -100,6 +100,7 @@ TEST(Resample, WhatIsOutsideOrHasNoRoomIsRefused) {
   for (const Rectangle from : {Rectangle{-0.1, 0, 4, 6}, Rectangle{0, 0, 4.1, 6}, Rectangle{0, 1, 4, 6},
                                Rectangle{0, 0, 0, 6}, Rectangle{0, 0, 4, std::nan("")}})
     EXPECT_THROW(resampled(image, from, {2, 2}), std::invalid_argument);
+  EXPECT_THROW(resampled(Image{}, {0, 0, 1e-9, 1e-9}, {2, 2}), std::invalid_argument);
   Bytes out(11);
   ResampleScratch scratch;
   EXPECT_THROW(resample(image, {0, 0, 4, 6}, {2, 2}, out, scratch), std::invalid_argument);

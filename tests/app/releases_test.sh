@@ -33,7 +33,7 @@ for run in results/runs/clothing1m-*-rml-semi-*-s1; do
 done
 
 # An epoch of Clothing1M is a fresh draw; what a preset needs is told.
-small=(--data-dir data --image-size 32 --width 4 --batch-size 14 --epoch-batches 3 --threads 1)
+small=(--data-dir data --image-size 32 --resize 36 --width 4 --batch-size 14 --epoch-batches 3 --threads 1)
 regroup train --preset clothing1m "${small[@]}" --epochs 2 --output run > out 2> said || fail "$(cat said)"
 grep -q '^preset clothing1m: init-weights is not given' said || fail "the weights are not asked for: $(cat said)"
 

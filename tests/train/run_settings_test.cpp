@@ -61,7 +61,9 @@ TEST(RunSettings, PresetsOfPhotosHaveThePapersSettings) {
     const Settings settings = resolve_settings({preset_values(name)});
     const bool is_clothing = settings.text("data") == "clothing1m", is_semi = settings.text("method") == "rml-semi";
     EXPECT_EQ(settings.text("model"), "resnet50");
+    EXPECT_EQ(settings.integer("resize"), is_clothing ? 256 : 320);
     EXPECT_EQ(settings.integer("image-size"), 224);
+    EXPECT_EQ(settings.text("crop"), "random");
     EXPECT_EQ(settings.integer("batch-size"), 32);
     EXPECT_EQ(settings.number("lr"), is_clothing ? 0.002 : 0.01);
     EXPECT_EQ(settings.number("min-lr"), 2e-5);

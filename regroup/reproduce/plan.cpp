@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 /// Settings that do not decide how a run ends.
 bool is_circumstance(std::string_view name) {
   constexpr std::string_view circumstances[] = {"data-dir", "device",     "threads",          "workers",
-                                                  "cache",    "cache-size", "checkpoint-every", "keep-images"};
+                                                "cache",    "cache-size", "checkpoint-every", "keep-images"};
   return std::ranges::find(circumstances, name) != std::end(circumstances);
 }
 
@@ -132,6 +132,8 @@ std::vector<const GridRow*> with_those_before(const GridBlock& block, const Grid
 std::vector<GivenValue> shorter_phases(const std::vector<std::vector<GivenValue>>& layers, std::int64_t epochs) {
   const auto own_epochs = static_cast<double>(resolve_settings(layers).integer("epochs"));
   std::vector<GivenValue> phases;
+  // Where a time budget decides about the epochs, no share is known yet.
+  if (own_epochs == 0 || epochs == 0) return phases;
   for (const auto& layer : layers)
     for (const GivenValue& given : layer) {
       const auto* length = std::get_if<std::int64_t>(&given.value);

@@ -28,6 +28,7 @@ void bench_decode(Figures& figures);
 void bench_estimator(Figures& figures);
 void bench_precision(Figures& figures);
 void bench_semi(Figures& figures);
+void bench_stream(Figures& figures);
 void bench_training(Figures& figures);
 
 }  // namespace regroup::bench

@@ -2,11 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,103 +11,48 @@
 #include "made_photos.h"
 #include "pytorch_process.h"
 #include "regroup/core/parallel.h"
-#include "regroup/core/random.h"
-#include "regroup/core/simd.h"
-#include "regroup/data/augment_kernels.h"
 #include "regroup/data/folder.h"
-#include "regroup/data/photo.h"
+#include "regroup/data/loader.h"
+#include "regroup/data/photos.h"
 
 namespace regroup::bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int short_side = 256, side = 224;
-constexpr ImageSize output{side, side};
-constexpr std::size_t values = std::size_t{side} * side * 3;
+constexpr int short_side = 256, side = 224, batch_size = 32;
 constexpr int rounds = 7;
 
-/// A folder of its own, gone at the end.
-class MadeFolder {
- public:
-  MadeFolder() {
-    std::string name = (fs::temp_directory_path() / "regroup-bench-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  MadeFolder(const MadeFolder&) = delete;
-  MadeFolder& operator=(const MadeFolder&) = delete;
-  ~MadeFolder() {
-    std::error_code left_behind;
-    fs::remove_all(path_, left_behind);
-  }
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-/// torchvision's RandomResizedCrop: 8 to 100 % of the area, sides 3:4 to 4:3.
-Rectangle random_crop(ImageSize size, Stream& random) {
-  const double height = size.height, width = size.width;
-  for (int attempt = 0; attempt < 10; ++attempt) {
-    const double area = height * width * (0.08 + 0.92 * random.uniform());
-    const double ratio = std::exp(std::log(4.0 / 3) * (2 * random.uniform() - 1));
-    const double w = std::round(std::sqrt(area * ratio)), h = std::round(std::sqrt(area / ratio));
-    if (w > 0 && h > 0 && w <= width && h <= height)
-      return {std::floor((height - h + 1) * random.uniform()), std::floor((width - w + 1) * random.uniform()), h, w};
-  }
-  const double edge = std::min(height, width);
-  return {(height - edge) / 2, (width - edge) / 2, edge, edge};
-}
-
-/// Our way from files to normalised crops.
+/// Our way from files to batches of normalised crops: that of a run whose images stay on disk.
 class Decoding {
  public:
-  Decoding(std::vector<std::string> files, int threads)
-      : files_(std::move(files)), threads_(threads), batch_(files_.size() * values) {
-    for (std::size_t i = 0; i < channel_period; ++i) {
-      constexpr float means[] = {0.485F, 0.456F, 0.406F}, deviations[] = {0.229F, 0.224F, 0.225F};
-      scale_[i] = 1 / (255 * deviations[i % 3]);
-      offset_[i] = -means[i % 3] / deviations[i % 3];
-    }
+  Decoding(const std::vector<std::string>& files, int threads)
+      : threads_(threads),
+        photos_(PhotoReader("", {side, short_side, true}), files, 0),
+        augmenter_(photos_, {{0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}}, PixelType::float32, 1) {
+    plan_.batch_size = batch_size;
+    plan_.views = {{.crop = Crop::resized}};
+    for (std::uint32_t i = 0; i < files.size(); ++i) positions_.push_back(i);
+    plan_.slots = positions_;
   }
 
   /// Seconds per photo of an epoch.
   double run() {
-    ++epoch_;
+    ++plan_.epoch;
+    std::size_t images = 0;
     const double all = seconds([&] {
-      parallel_for(files_.size(), (files_.size() + 63) / 64, threads_, [&](std::size_t begin, std::size_t end) {
-        thread_local PhotoScratch scratch;
-        thread_local Image photo;
-        for (std::size_t i = begin; i < end; ++i) augment(i, scratch, photo);
-      });
+      Loader loader(augmenter_, positions_, plan_, 0, plan_.batches(), threads_);
+      while (const Batch* batch = loader.next()) images += batch->slots.size();
     });
-    return all / static_cast<double>(files_.size());
+    return all / static_cast<double>(images);
   }
 
  private:
-  void augment(std::size_t i, PhotoScratch& scratch, Image& photo) {
-    Stream random(1, Purpose::augment, epoch_, static_cast<std::uint32_t>(i));
-    read_photo(files_[i], short_side, scratch, photo);
-    std::array<std::uint8_t, values> crop, mirrored;
-    resample(photo, random_crop(photo.size, random), output, crop, scratch.resample);
-    const bool flip = random.below(2) == 1;
-    if (flip) {
-      for (std::size_t y = 0; y < side; ++y)
-        REGROUP_BEST_KERNEL(mirror)(&crop[3 * y * side], side, 3, &mirrored[3 * y * side]);
-    }
-    REGROUP_BEST_KERNEL(normalise_float)
-    ((flip ? mirrored : crop).data(), values, scale_.data(), offset_.data(),
-     reinterpret_cast<std::byte*>(&batch_[i * values]));
-  }
-
-  std::vector<std::string> files_;
   int threads_;
-  std::uint32_t epoch_ = 0;
-  std::vector<float> batch_;
-  std::array<float, channel_period> scale_{}, offset_{};
+  PhotosOnDisk photos_;
+  Augmenter augmenter_;
+  std::vector<std::uint32_t> positions_;
+  BatchPlan plan_;
 };
 
 void bench_folder(Figures& figures, const fs::path& folder, const std::string& name) {
@@ -118,7 +60,7 @@ void bench_folder(Figures& figures, const fs::path& folder, const std::string& n
   auto files = list_images(folder);
   files.resize(std::min(files.size(), most));
   const auto count = files.size();
-  Decoding ours(std::move(files), hardware_threads());
+  Decoding ours(files, hardware_threads());
   PyTorchProcess torchvision("torchvision_decoding.py");
   torchvision.ask(fmt::format("prepare {} {} {}", folder.string(), side, hardware_threads()));
   double our_time = 0;

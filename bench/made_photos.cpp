@@ -6,7 +6,9 @@
 #include <jpeglib.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -88,6 +90,17 @@ void make_photos(const std::filesystem::path& folder, int count, ImageSize size)
     const ImageSize turned = i % 2 == 0 ? size : ImageSize{size.width, size.height};
     write_jpeg(folder / fmt::format("{:04}.jpg", i), make_photo(turned, random));
   }
+}
+
+MadeFolder::MadeFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "regroup-bench-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  path_ = name;
+}
+
+MadeFolder::~MadeFolder() {
+  std::error_code left_behind;
+  std::filesystem::remove_all(path_, left_behind);
 }
 
 }  // namespace regroup::bench

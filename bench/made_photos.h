@@ -10,4 +10,18 @@ namespace regroup::bench {
 /// picture to a few pixels and some grain, which take about as many bytes as photos do.
 void make_photos(const std::filesystem::path& folder, int count, ImageSize size);
 
+/// A folder of its own, gone at the end.
+class MadeFolder {
+ public:
+  MadeFolder();
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+  ~MadeFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 }  // namespace regroup::bench

@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
                                                             {"estimator", regroup::bench::bench_estimator},
                                                             {"precision", regroup::bench::bench_precision},
                                                             {"semi", regroup::bench::bench_semi},
+                                                            {"stream", regroup::bench::bench_stream},
                                                             {"training", regroup::bench::bench_training}};
   const std::string only = argc > 2 ? argv[2] : "";
   if (argc < 2 || (!only.empty() && !groups.contains(only))) {

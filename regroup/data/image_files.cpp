@@ -69,8 +69,8 @@ std::vector<std::vector<ListedImage>*> lists_of(ListedImages& images) {
   return lists;
 }
 
-/// The sizes by the headers of all files, or of many that are spread over the lists where there are more. Those whose
-/// headers were looked at and are not whole are taken off.
+/// The sizes by the headers of all files, or of many that are spread over the lists where there are more. Those that
+/// were looked at and have no whole header, or no end, are taken off.
 std::vector<ImageSize> read_sizes(const std::filesystem::path& root, ListedImages& images, const LoadOptions& options) {
   const auto lists = lists_of(images);
   std::size_t count = 0;
@@ -80,7 +80,7 @@ std::vector<ImageSize> read_sizes(const std::filesystem::path& root, ListedImage
   for (auto* list : lists) {
     std::vector<ImageSize> sizes((list->size() + stride - 1) / stride);
     const auto problems = read_each(sizes.size(), options, {}, [&](std::size_t i, PhotoScratch&) {
-      sizes[i] = read_image_size(root / (*list)[i * stride].path);
+      sizes[i] = check_image_file(root / (*list)[i * stride].path);
     });
     std::size_t number = 0;
     std::erase_if(*list, [&](const ListedImage&) {

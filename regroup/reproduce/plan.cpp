@@ -132,8 +132,7 @@ std::vector<const GridRow*> with_those_before(const GridBlock& block, const Grid
 std::vector<GivenValue> shorter_phases(const std::vector<std::vector<GivenValue>>& layers, std::int64_t epochs) {
   const auto own_epochs = static_cast<double>(resolve_settings(layers).integer("epochs"));
   std::vector<GivenValue> phases;
-  // Where a time budget decides about the epochs, no share is known yet.
-  if (own_epochs == 0 || epochs == 0) return phases;
+  if (own_epochs == 0 || epochs == 0) return phases;  // refused below
   for (const auto& layer : layers)
     for (const GivenValue& given : layer) {
       const auto* length = std::get_if<std::int64_t>(&given.value);
@@ -162,6 +161,9 @@ PlannedRun planned_run(const Grid& grid, const Scale& scale, const GridBlock& bl
   layers.push_back(sizes);
   layers.push_back({{"seed", seed, place}});
   run.settings = resolve_settings(layers);
+  if (run.settings.integer("epochs") == 0)
+    throw UserError(fmt::format(
+        "{}: a time budget would give each run epochs of its own; give epochs, or a recipe such as fast", place));
   try {
     run.name = run_name(run.settings, run.after);
   } catch (const UserError& error) {

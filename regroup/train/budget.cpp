@@ -114,7 +114,7 @@ Settings Budget::settled() {
 }
 
 /// What is left for training. Others may use the machine too, so that not all of it is planned.
-double Budget::left() const { return std::max(1.0, 0.9 * *seconds_ - (clock_seconds() - start_)); }
+double Budget::left() const { return std::max(0.0, 0.9 * *seconds_ - (clock_seconds() - start_)); }
 
 double Budget::epoch_seconds(SampleShape shape, int classes, const RunCounts& counts) {
   if (const auto known = known_.find(shape.height); known != known_.end()) return known->second;

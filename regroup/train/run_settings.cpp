@@ -73,8 +73,12 @@ std::optional<std::string> model_of_weights(const std::vector<std::vector<GivenV
     if (std::ranges::any_of(layer, [](const GivenValue& given) { return given.name == "model"; })) return std::nullopt;
   const std::string weights = chosen(layers, "init-weights");
   if (weights.empty()) return std::nullopt;
-  const auto card = init_weights_card(weights);
-  return card ? std::optional(card->model) : std::nullopt;
+  try {
+    const auto card = init_weights_card(weights);
+    return card ? std::optional(card->model) : std::nullopt;
+  } catch (const UserError&) {
+    return std::nullopt;  // told when the weights are needed, which they are not by a run that is resumed
+  }
 }
 
 /// A method's own setting of this name, if it has one.
@@ -149,8 +153,8 @@ std::vector<SettingInfo> common_settings() {
       {"method", "Training", Text("rml"),
        "How to learn from labels that are partly wrong; the methods are listed below", 0, 0, method_names()},
       {"recipe", "Training", Text(auto_recipe),
-       "Set of defaults for how the network is optimised; the recipes are listed below. auto: photos for image files of "
-       "your own, finetune where init-weights is given with them, else paper",
+       "Set of defaults for how the network is optimised, listed below; auto: photos for your own image files (finetune "
+       "with init-weights), else paper",
        0, 0, recipe_names()},
       {"budget", "Training", Text("none"),
        "Time that a run may take, such as 20m or 2h; decides epochs and image-size where they are 0, by the speed of this "

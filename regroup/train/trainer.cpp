@@ -27,6 +27,7 @@
 #include "regroup/train/checkpoint.h"
 #include "regroup/train/data_change.h"
 #include "regroup/train/duration.h"
+#include "regroup/train/epoch_time.h"
 #include "regroup/train/init_weights.h"
 #include "regroup/train/loop.h"
 #include "regroup/train/measure.h"
@@ -294,11 +295,27 @@ class Run {
     const double per_step = epoch_seconds / static_cast<double>(taken);
     const double images_per_second = static_cast<double>(done.images) / per_step;
     const double whole_epoch = per_step * static_cast<double>(steps);
-    // The epochs that are done also tell what measuring takes beside the steps.
-    const double per_epoch = place().epoch > 0 ? progress_.seconds / place().epoch : whole_epoch;
     warn_if_slow(whole_epoch, images_per_second);
     observer_.step_done({place().epoch + 1, epochs_, taken, steps, done.loss, images_per_second,
-                         whole_epoch - epoch_seconds + (epochs_ - place().epoch - 1) * per_epoch});
+                         whole_epoch - epoch_seconds + seconds_after_epoch(whole_epoch, 1 / images_per_second)});
+  }
+
+  /// What is left of the run when this epoch has been trained: the epochs after it, and measuring.
+  double seconds_after_epoch(double this_epoch, double image_seconds) const {
+    double per_epoch = 0;
+    for (const EpochMetrics& row : progress_.rows) per_epoch += row.value("seconds");
+    per_epoch = progress_.rows.empty() ? this_epoch : per_epoch / static_cast<double>(progress_.rows.size());
+    const auto every = settings_.integer("eval-every");
+    const auto measurements = (epochs_ + every - 1) / every - place().epoch / every;
+    return (epochs_ - place().epoch - 1) * per_epoch +
+           static_cast<double>(measurements) * (measuring_seconds_ > 0 ? measuring_seconds_ : guess(image_seconds));
+  }
+
+  /// The seconds of a measurement before there was one: a look at an image takes a third of a step with it.
+  double guess(double image_seconds) const {
+    const RunCounts counts = counts_of(data_);
+    const auto networks = static_cast<double>(method_->networks().size());
+    return image_seconds / 3 * (counts.validation + counts.tests) * networks * (mirrors() ? 2 : 1);
   }
 
   /// Who has begun something that takes a day wants to know soon.
@@ -329,6 +346,7 @@ class Run {
     row.add("peak_memory_mb", peak_memory_mb());
 
     const double validation = row.value("val_" + primary_);
+    if (measured) measuring_seconds_ = clock_seconds() - start;
     progress_.seconds += clock_seconds() - start;
     progress_.rows.push_back(row);
     ++place().epoch;
@@ -384,6 +402,7 @@ class Run {
   std::optional<EventWriter> events_;
   const double start_ = clock_seconds();
   double last_save_ = start_, lap_start_ = start_;
+  double measuring_seconds_ = 0;  ///< of the last measurement
   bool warned_ = false;
   double own_seconds_ = 0;  ///< of the method, as far as it is counted
 };

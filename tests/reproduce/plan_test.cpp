@@ -13,7 +13,7 @@ namespace regroup {
 namespace {
 
 Grid grid_with(const std::string& row, const std::string& settings = "") {
-  return parse_grid("seeds = 3\nsettings = { data = \"fashion-mnist\", epochs = 3" + settings +
+  return parse_grid(std::string("seeds = 3\nsettings = { data = \"fashion-mnist\"") + (settings.find("epochs") == std::string::npos ? ", epochs = 3" : "") + settings +
                         " }\n[[block]]\nlabel = \"F\"\n"
                         "columns = [{ id = \"sym\", label = \"a\", noise = \"symmetric:0.5\", k = \"20\" },\n"
                         "           { id = \"pair\", label = \"b\", noise = \"pairflip:0.45\", k = \"30\" }]\n"
@@ -40,6 +40,15 @@ TEST(Plan, HasARunForEachCellAndSeed) {
   for (const PlannedRun& run : plan) {
     if (run.settings.text("method") != "rml") continue;
     EXPECT_EQ(run.settings.text("k"), run.settings.text("noise") == "symmetric:0.5" ? "20" : "30");
+  }
+}
+
+TEST(Plan, RunsWhoseLengthATimeBudgetWouldDecideAreRefused) {
+  try {
+    plan_runs({grid_with(rml, ", recipe = \"photos\", epochs = 0")}, {}, {});
+    FAIL() << "nothing was thrown";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("a time budget would give each run epochs of its own"), std::string::npos);
   }
 }
 

@@ -29,6 +29,7 @@ class TestSets : public testing::Test {
 
   Settings settings() const {
     return run_settings({{"data", "folder:" + (folder_.path() / "photos").string()},
+                         {"recipe", "paper"},
                          {"width", "8"},
                          {"epochs", "6"},
                          {"batch-size", "8"},
@@ -63,7 +64,10 @@ TEST_F(TestSets, ARunGoesOnWithThoseThatItBeganWith) {
   EXPECT_EQ(user_error([&] {
               train(settings(), {run(), true, &stop}, nobody);
             }),
-            run().string() + ": the images, labels or test sets are not those that this run began with");
+            run().string() +
+                ": the data is not what this run began with: the list of images and their labels is the same, but files "
+                "or test sets have changed; put it back, or begin a new run with --config " +
+                (run() / "config.toml").string());
 }
 
 TEST(EventTag, NamesTestSetAndPredictor) {

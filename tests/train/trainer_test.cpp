@@ -387,7 +387,7 @@ TEST_F(Train, OtherLabelsAreNotResumedWith) {
   train(settings(), {run("a"), false, &stopper.stop}, stopper);
   Observer nobody;
   const std::string sentence = user_error([&] { train(settings({{"seed", "2"}}), {run("a"), true}, nobody); });
-  EXPECT_NE(sentence.find("not those that this run began with"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("the data is not what this run began with"), std::string::npos) << sentence;
 }
 
 /// A limit on the size of files stands in for a disk that is full.

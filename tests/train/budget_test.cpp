@@ -1,0 +1,91 @@
+#include "regroup/train/budget.h"
+
+#include <gtest/gtest.h>
+
+#include "data/image_testing.h"
+#include "regroup/train/run_settings.h"
+#include "regroup/train/trainer.h"
+#include "train/tiny_data.h"
+
+namespace regroup {
+namespace {
+
+/// Remembers what a run tells.
+class Listener : public Observer {
+ public:
+  void note(const std::string& sentence) override { notes += sentence + "\n"; }
+  void message(const std::string& sentence) override { messages += sentence + "\n"; }
+  std::string notes, messages;
+};
+
+/// Twenty small photos in two classes.
+class BudgetedRun : public ::testing::Test {
+ protected:
+  BudgetedRun() {
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      const std::string place = (i % 2 == 0 ? "photos/a/" : "photos/b/") + std::to_string(i) + ".png";
+      folder.write(place, png_bytes(random_image({40, 34}, i)));
+    }
+  }
+
+  Settings settings(std::vector<std::pair<std::string, std::string>> more) const {
+    std::vector<std::pair<std::string, std::string>> values{
+        {"data", "folder:" + (folder.path() / "photos").string()}, {"width", "8"}, {"threads", "1"}};
+    values.insert(values.end(), more.begin(), more.end());
+    return run_settings(values);
+  }
+
+  TemporaryFolder folder;
+  Listener listener;
+};
+
+TEST_F(BudgetedRun, ImageFilesOfOnesOwnHaveARecipeOfTheirOwn) {
+  const Settings own = settings({});
+  EXPECT_EQ(own.text("recipe"), "photos");
+  EXPECT_EQ(own.text("method"), "rml");
+  EXPECT_EQ(own.integer("epochs"), 0);
+  EXPECT_EQ(run_settings({}).text("recipe"), "paper");
+  EXPECT_EQ(run_settings({{"data", "cifar10"}}).integer("epochs"), 200);
+  EXPECT_EQ(settings({{"recipe", "fast"}}).integer("epochs"), 16);
+}
+
+TEST_F(BudgetedRun, WhatIsDecidedStandsInTheConfigAndIsNotMeasuredAgain) {
+  const auto run = folder.path() / "run";
+  const std::atomic<bool> stop{true};
+  train(settings({{"budget", "1h"}}), {run, false, &stop}, listener);
+  const Settings written = resolve_settings({read_config((run / "config.toml").string())});
+  EXPECT_EQ(written.text("budget"), "none");
+  EXPECT_EQ(written.integer("image-size"), 32) << "the largest that is not larger than the files";
+  EXPECT_GT(written.integer("epochs"), 20);
+  EXPECT_NE(listener.notes.find(" epochs of the network fast on images of 32x32"), std::string::npos) << listener.notes;
+  Listener again;
+  train(written, {folder.path() / "again", false, &stop}, again);
+  EXPECT_EQ(again.notes.find("measuring"), std::string::npos) << again.notes;
+  EXPECT_EQ(resolve_settings({read_config((folder.path() / "again/config.toml").string())}).integer("epochs"),
+            written.integer("epochs"));
+}
+
+TEST_F(BudgetedRun, WhatIsGivenStays) {
+  const auto run = folder.path() / "run";
+  const std::atomic<bool> stop{true};
+  train(settings({{"epochs", "3"}, {"image-size", "30"}, {"budget", "1h"}}), {run, false, &stop}, listener);
+  const Settings written = resolve_settings({read_config((run / "config.toml").string())});
+  EXPECT_EQ(written.integer("epochs"), 3);
+  EXPECT_EQ(written.integer("image-size"), 30);
+}
+
+TEST_F(BudgetedRun, ABudgetThatIsTooShortIsToldAndGivesAtLeastOneEpoch) {
+  const auto run = folder.path() / "run";
+  const std::atomic<bool> stop{true};
+  train(settings({{"budget", "0.001s"}}), {run, false, &stop}, listener);
+  EXPECT_GE(resolve_settings({read_config((run / "config.toml").string())}).integer("epochs"), 1);
+  EXPECT_NE(listener.messages.find("a longer --budget or a --limit gives better results"), std::string::npos);
+}
+
+TEST_F(BudgetedRun, WithoutABudgetEpochsMustBeGiven) {
+  EXPECT_EQ(user_error([&] { train(settings({{"budget", "none"}}), {}, listener); }),
+            "epochs is 0 and there is no budget; give the number of epochs");
+}
+
+}  // namespace
+}  // namespace regroup

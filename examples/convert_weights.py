@@ -57,14 +57,15 @@ def write_safetensors(path, tensors, metadata):
     header, at = {"__metadata__": metadata}, 0
     for name, tensor in tensors.items():
         kind = "F32" if tensor.dtype == torch.float32 else "I64"
-        header[name] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": [at, at + tensor.nbytes]}
-        at += tensor.nbytes
+        size = tensor.numel() * tensor.element_size()
+        header[name] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": [at, at + size]}
+        at += size
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(path + ".new", "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for tensor in tensors.values():
-            file.write(ctypes.string_at(tensor.data_ptr(), tensor.nbytes))
+            file.write(ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size()))
     os.replace(path + ".new", path)
 
 

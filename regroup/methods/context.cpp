@@ -92,7 +92,8 @@ std::unique_ptr<Learner> Context::make_learner(const std::string& name, std::uin
   };
   return std::make_unique<Learner>(
       name, make, [this](Network& network) { return make_optimizer(network); },
-      LearnerOptions{settings_.number("ema"), device_, precision_, settings_.number("init-rate")});
+      LearnerOptions{settings_.number("ema"), device_, precision_, settings_.number("init-rate"),
+                     settings_.text("init-statistics") == "keep"});
 }
 
 std::unique_ptr<Optimizer> Context::make_optimizer(Network& network) const {

@@ -43,7 +43,7 @@ Learner::Learner(std::string name, MakeNetwork make, const MakeOptimizer& optimi
 }
 
 Scores Learner::forward(const at::Tensor& images) {
-  model_->training = !body_held_;
+  model_->training = !(body_loaded_ && (held_ || options_.keep_statistics));
   PrecisionScope scope(options_.precision, options_.device);
   return model_->forward(images);
 }
@@ -137,7 +137,7 @@ void Learner::collect(State& state) {
 void Learner::restored() { set_what_learns(); }
 
 void Learner::set_what_learns() {
-  body_held_ = held_;
+  body_loaded_ = true;
   for (std::size_t i = 0; i < frozen_.size(); ++i) {
     Parameter& parameter = model_->parameters()[i];
     const bool loaded = loaded_[i] == 1;
@@ -145,7 +145,7 @@ void Learner::set_what_learns() {
     parameter.tensor.requires_grad_(frozen_[i] == 0 && !(held_ && loaded));
     if (i >= rates_.size()) continue;  // it was added beside the network
     parameter.rate = rates_[i] * (loaded ? options_.loaded_rate : 1);
-    if (!loaded && !model_->is_of_classifier(parameter.name)) body_held_ = false;
+    if (!loaded && !model_->is_of_classifier(parameter.name)) body_loaded_ = false;
   }
 }
 

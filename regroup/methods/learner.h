@@ -19,7 +19,8 @@ struct LearnerOptions {
   double ema = 0.999;  ///< lambda of the ema; 0: there is none
   at::Device device = at::kCPU;
   Precision precision = Precision::fp32;
-  double loaded_rate = 1;  ///< the learning rate of what was loaded, as a share of the others'
+  double loaded_rate = 1;        ///< the learning rate of what was loaded, as a share of the others'
+  bool keep_statistics = false;  ///< batch statistics stay as they were loaded, where all but the classifier was
 };
 
 /// Makes a network of one kind; each `start` gives other weights to begin with.
@@ -31,7 +32,7 @@ class Learner {
  public:
   Learner(std::string name, MakeNetwork make, const MakeOptimizer& optimizer, LearnerOptions options);
 
-  /// Scores images as the network trains: with batch statistics, unless all but the classifier is held, in the run's
+  /// Scores images as the network trains: with batch statistics, unless those that were loaded are kept, in the run's
   /// precision, keeping what gradients need.
   Scores forward(const at::Tensor& images);
 
@@ -95,7 +96,7 @@ class Learner {
   std::vector<std::int32_t> frozen_;  ///< of each parameter, 1: it stays as it is
   std::vector<std::int32_t> loaded_;  ///< of each parameter, 1: it is from elsewhere and not of the classifier
   bool held_ = false;                 ///< what is loaded; follows from the epoch
-  bool body_held_ = false;            ///< and that is all but the classifier
+  bool body_loaded_ = false;          ///< all but the classifier
   std::int64_t steps_ = 0, restarts_ = 0, current_ = 0;
 };
 

@@ -127,18 +127,23 @@ at::Tensor as_tensor(const std::vector<float>& values) {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The fused form in training.
+/// The fused form where gradients are asked for: with the statistics of the batch, or with those that it has.
 class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
  public:
   // The names are the engine's: it looks for them.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& /*weight*/,
                             const at::Tensor& /*bias*/, const at::Tensor& maybe_addend, const BatchNorm* norm,
-                            Activation activation, bool with_addend) {
+                            Activation activation, bool with_addend, bool training) {
     const at::Tensor addend = with_addend ? maybe_addend : at::Tensor();
     const Matrix m(x);
     std::vector<float> mean, variance;
-    batch_moments(x, m, mean, variance);
-    follow(*norm, mean, variance, m.rows);
+    if (training) {
+      batch_moments(x, m, mean, variance);
+      follow(*norm, mean, variance, m.rows);
+    } else {
+      mean.assign(floats(norm->running_mean), floats(norm->running_mean) + m.channels);
+      variance.assign(floats(norm->running_var), floats(norm->running_var) + m.channels);
+    }
     const Affine affine(*norm, mean.data(), variance.data());
     at::Tensor y = apply_affine(x, affine, activation, addend);
 
@@ -151,6 +156,7 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
                             as_tensor(affine.scale), as_tensor(affine.shift)});
     ctx->saved_data["activation"] = static_cast<std::int64_t>(activation);
     ctx->saved_data["addend"] = with_addend;
+    ctx->saved_data["training"] = training;
     return y;
   }
 
@@ -182,6 +188,7 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
         }
         floats(dweight)[c] = static_cast<float>(dot / static_cast<double>(deviation[c]));
         floats(dbias)[c] = static_cast<float>(sum);
+        if (!ctx->saved_data["training"].toBool()) continue;  // dx = scale * g
         // dx = scale * (g - mean(g) - (x - mean) / deviation^2 * mean(g * (x - mean)))
         const auto rows = static_cast<double>(m.rows), s = static_cast<double>(scale[c]);
         const double per_x = -s * dot / rows / (static_cast<double>(deviation[c]) * static_cast<double>(deviation[c]));
@@ -193,7 +200,7 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
                          offset.data(), data<T>(dx), changes ? data<T>(daddend) : nullptr);
       });
     });
-    return {dx, dweight, dbias, daddend, at::Tensor(), at::Tensor(), at::Tensor()};
+    return {dx, dweight, dbias, daddend, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
@@ -219,11 +226,10 @@ at::Tensor batch_norm(const at::Tensor& x, const BatchNorm& norm, bool training,
                       const at::Tensor& addend) {
   if (can_fuse(x, addend)) {
     // The engine refuses an undefined tensor here, so that x stands in for an addend that is not there.
-    if (training)
+    if (training || needs_gradient({x, norm.weight, norm.bias, addend}))
       return FusedBatchNorm::apply(x, norm.weight, norm.bias, addend.defined() ? addend : x, &norm, activation,
-                                   addend.defined());
-    if (!needs_gradient({x, norm.weight, norm.bias, addend}))
-      return apply_affine(x, Affine(norm, floats(norm.running_mean), floats(norm.running_var)), activation, addend);
+                                   addend.defined(), training);
+    return apply_affine(x, Affine(norm, floats(norm.running_mean), floats(norm.running_var)), activation, addend);
   }
   if (training) norm.num_batches_tracked.add_(1);
   at::Tensor y = at::batch_norm(x, norm.weight, norm.bias, norm.running_mean, norm.running_var, training, norm.momentum,

@@ -17,9 +17,9 @@ struct BatchNorm {
 };
 
 /// activation(batch_norm(x) + addend), the addend optional. `training`: with the statistics of the batch, which the
-/// running ones follow. On a CPU with the channels last (and a multiple of 8 of them) all of it is one pass over memory
-/// for the statistics and one for the rest, and two for the gradient; elsewhere it is the engine's own operations. The
-/// fused form gives first derivatives only.
+/// running ones follow; otherwise with the running ones, which stay. On a CPU with the channels last (and a multiple of
+/// 8 of them) all of it is one pass over memory for the statistics and one for the rest, and two for the gradient;
+/// elsewhere it is the engine's own operations. The fused form gives first derivatives only.
 at::Tensor batch_norm(const at::Tensor& x, const BatchNorm& norm, bool training, Activation activation,
                       const at::Tensor& addend = {});
 

@@ -106,6 +106,23 @@ TEST(Learner, WhatIsLoadedAndHeldStaysWithItsStatisticsAndTheClassifierLearns) {
   EXPECT_EQ(changed(learner.model(), before).size(), learner.model().parameters().size());
 }
 
+TEST(Learner, LoadedStatisticsAreKeptWhereThatIsAskedForAndAllElseLearns) {
+  LearnerOptions options;
+  options.keep_statistics = true;
+  Learner learner("model", make, sgd, options);
+  learner.rate = 0.1;
+  const auto statistics = [&] { return learner.model().buffers().front().tensor; };
+  const at::Tensor before = statistics().clone();
+  learner.set_loaded(all_names(learner.model()));
+  const auto weights = copies(learner.model());
+  learner.step(loss_of(learner));
+  EXPECT_TRUE(at::equal(statistics(), before));
+  EXPECT_EQ(changed(learner.model(), weights).size(), learner.model().parameters().size());
+  learner.restart("layer4");
+  learner.step(loss_of(learner));
+  EXPECT_FALSE(at::equal(statistics(), before)) << "new layers have none to keep";
+}
+
 TEST(Learner, HoldingAndFreezingDoNotUndoEachOther) {
   Learner learner("model", make, sgd, {});
   learner.rate = 0.1;

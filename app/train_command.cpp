@@ -178,7 +178,7 @@ std::string train_footer() {
   return text +
          "\nExamples:\n"
          "  regroup train --data fashion-mnist --noise symmetric:0.5 --recipe fast\n"
-         "  regroup train --data folder:photos --recipe fast --output runs/photos\n"
+         "  regroup train --data folder:photos --budget 20m --output runs/photos\n"
          "  regroup train --preset cifar10-sym-0.5 --data-dir cifar --method ce\n"
          "  regroup train --resume runs/photos\n"
          "  regroup train --resume runs/photos --epochs 40\n\n"

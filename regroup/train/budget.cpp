@@ -42,11 +42,14 @@ RunData made_data(SampleShape shape, int classes, std::size_t count) {
   return data;
 }
 
-/// Fewer images are looked at more often.
-double fewest_epochs(double images) { return std::clamp(std::round(16 * std::sqrt(10'000 / images)), 12.0, 60.0); }
+/// Fewer images are looked at more often; who begins with pretrained weights needs a quarter.
+double fewest_epochs(const Settings& settings, double images) {
+  const double scale = settings.text("init-weights").empty() ? 1 : 0.25;
+  return std::round(scale * std::clamp(16 * std::sqrt(10'000 / images), 12.0, 60.0));
+}
 
 /// More add nothing that is worth the time.
-double most_epochs(double images) { return 2.5 * fewest_epochs(images); }
+double most_epochs(const Settings& settings, double images) { return 2.5 * fewest_epochs(settings, images); }
 
 }  // namespace
 
@@ -69,7 +72,7 @@ int Budget::choose_side(const ImageSurvey& survey) {
   if (const auto limit = static_cast<double>(settings_.integer("limit")); limit > 0)
     counts.train = std::min(counts.train, limit);
   const auto given = static_cast<double>(settings_.integer("epochs"));
-  const double epochs = given > 0 ? given : fewest_epochs(counts.train);
+  const double epochs = given > 0 ? given : fewest_epochs(settings_, counts.train);
   observer_.note("measuring how fast this machine trains");
   double measured = 0;
   for (const int side : sides) {
@@ -94,15 +97,15 @@ Settings Budget::decided(const RunData& data) {
   const RunCounts counts = counts_of(data);
   const double seconds = epoch_seconds(shape, data.dataset.classes(), counts);
   const double fit = left() / seconds;
-  const auto epochs = static_cast<std::int64_t>(std::clamp(fit, 1.0, most_epochs(counts.train)));
+  const auto epochs = static_cast<std::int64_t>(std::clamp(fit, 1.0, most_epochs(settings_, counts.train)));
   settings_.set("epochs", epochs, "budget");
   observer_.note(fmt::format(
       "{} epochs of the network {} on images of {}x{}, about {}: {} (--budget, --epochs, --image-size and --model change "
       "it)",
       epochs, settings_.text("model"), shape.width, shape.height, duration_text(static_cast<double>(epochs) * seconds),
-      fit < most_epochs(counts.train) ? fmt::format("what {} allow", duration_text(*seconds_))
+      fit < most_epochs(settings_, counts.train) ? fmt::format("what {} allow", duration_text(*seconds_))
                                       : fmt::format("enough for {:.0f} images", counts.train)));
-  if (fit < fewest_epochs(counts.train))
+  if (fit < fewest_epochs(settings_, counts.train))
     observer_.message(fmt::format("{} are little for {:.0f} images; a longer --budget or a --limit gives better results",
                                   duration_text(*seconds_), counts.train));
   return settled();
@@ -120,8 +123,10 @@ double Budget::epoch_seconds(SampleShape shape, int classes, const RunCounts& co
   if (const auto known = known_.find(shape.height); known != known_.end()) return known->second;
   Settings settings = settings_;
   if (settings.integer("epochs") == 0)
-    settings.set("epochs", static_cast<std::int64_t>(fewest_epochs(counts.train)), "budget");
+    settings.set("epochs", static_cast<std::int64_t>(fewest_epochs(settings_, counts.train)), "budget");
   settings.set("init-weights", std::string(), "budget");
+  // The short run would be frozen for a large part of it.
+  settings.set("freeze-epochs", std::int64_t{0}, "budget");
   // The images of a step cost the same in a smaller one.
   const auto batch = std::min<std::int64_t>(settings.integer("batch-size"), 32);
   settings.set("batch-size", batch, "budget");

@@ -37,7 +37,7 @@ offers '' regroup train --noise symmetric :
 offers symmetric-all: regroup train --noise symmetric-
 offers rml-semi regroup train --method rml-
 offers preact-resnet18 regroup train --quiet --model pre
-offers 'fast paper' regroup train --recipe ''
+offers 'auto fast finetune paper photos' regroup train --recipe ''
 offers 'auto cpu cuda' regroup predict --device ''
 offers 'auto bf16 fp32' regroup eval x --precision ''
 offers 'best last' regroup eval --checkpoint ''

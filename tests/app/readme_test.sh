@@ -18,6 +18,10 @@ PATH="$work/build:$PATH"
 "$make_data" photos photos 20
 "$make_data" photos new-photos 2
 "$make_data" cifar cifar
+# Weights of a network that was trained before.
+regroup train --data folder:new-photos --model efficientnet-lite0 --image-size 32 --epochs 1 --output before --quiet > /dev/null ||
+  fail 'EfficientNet-Lite0 is not trained'
+cp before/last/model.safetensors lite0.safetensors
 sed -n '/^```toml$/,/^```$/p' "$readme" | sed '1d;$d' > my-grid.toml
 grep -q '^title' my-grid.toml || fail 'README has no grid any more'
 
@@ -74,6 +78,8 @@ while IFS= read -r command; do
     *'--out labels.csv'*) rm -f labels.csv ;;
     *'--out predictions.csv'*) rm -f predictions.csv ;;
     *'--output runs/photos'*) rm -rf runs/photos ;;
+    # Without a number of epochs the speed of the machine is measured first.
+    *'--output runs/tuned'*) command+=' --image-size 64' ;;
     # This one comes to its end, because what it leaves there is looked at.
     *'--output runs/all-photos'*) command+=' --epochs 1' ;;
   esac

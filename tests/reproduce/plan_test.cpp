@@ -166,7 +166,6 @@ TEST(Plan, AScaleMakesPhasesShorterInProportion) {
   EXPECT_EQ(warmup("settings = { epochs = 24 }"), 16);
   EXPECT_EQ(warmup("settings = { epochs = 16 }\nepochs-of = { rml-semi = 30 }"), 20);
   EXPECT_EQ(warmup("settings = { epochs = 1 }"), 1);
-  EXPECT_EQ(warmup("settings = { epochs = 0 }"), 200) << "a time budget decides later";
   EXPECT_EQ(warmup("settings = { epochs = 24, warmup-epochs = 3 }"), 3) << "the scale's own is stronger";
 }
 

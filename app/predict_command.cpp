@@ -175,7 +175,8 @@ void add_predict_command(CLI::App& app) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_flag("--probabilities", flags->probabilities, "Add a column for each class");
-  command->add_flag("-0,--null", flags->null, "Paths on standard input end with the byte 0, as find -print0 writes them");
+  command->add_flag("-0,--null", flags->null,
+                    "Paths on standard input end with the byte 0, as find -print0 writes them");
   command->add_option("--checkpoint", flags->checkpoint, "Of a run: best (on the noisy validation split) or last")
       ->check(CLI::IsMember({"best", "last"}))
       ->capture_default_str();

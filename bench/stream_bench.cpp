@@ -63,7 +63,9 @@ void bench_stream(Figures& figures) {
   for (const std::string name : {"a", "b"}) make_photos(made.path() / name, 250, {256, 341});
   PhotoTraining memory(made.path().string(), "memory"), disk(made.path().string(), "disk");
   constexpr int rounds = 7, steps = 10;
-  report(figures, "stream_over_memory", time_ratio(rounds, [&] { return memory.run(steps); }, [&] { return disk.run(steps); }));
+  report(figures, "stream_over_memory",
+         time_ratio(
+             rounds, [&] { return memory.run(steps); }, [&] { return disk.run(steps); }));
 }
 
 }  // namespace regroup::bench

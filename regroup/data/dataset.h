@@ -78,7 +78,7 @@ struct LoadOptions {
   int max_size = 224;  ///< the largest side that is chosen where no size is asked for
   /// Chooses the side where none is asked for, at most that of the files and max_size; by default the largest.
   std::function<int(const ImageSurvey&)> choose_side = {};
-  int resize = 0;      ///< the shorter side that image files are scaled to; 0: image_size, or 8/7 of it for whole images
+  int resize = 0;  ///< the shorter side that image files are scaled to; 0: image_size, or 8/7 of it for whole images
   bool whole_images = false;  ///< whether more is kept of an image file than the square in its middle
   KeepImages keep = KeepImages::by_size;
   std::filesystem::path cache = {};  ///< a folder for decoded image files; empty: none

@@ -172,8 +172,7 @@ void stretch_contrast(const Pixels& image) {
     const auto high = 255 - (std::find_if(counts.rbegin(), counts.rend(), is_there) - counts.rbegin());
     if (low >= high) continue;
     const double scale = 255.0 / static_cast<double>(high - low);
-    map_channel(image, channel,
-                     table_of([&](int value) { return rounded(static_cast<double>(value - low) * scale); }));
+    map_channel(image, channel, table_of([&](int value) { return rounded(static_cast<double>(value - low) * scale); }));
   }
 }
 
@@ -189,10 +188,10 @@ void equalise(const Pixels& image) {
     if (step == 0) continue;
     std::size_t before = step / 2;  // so many pixels are darker
     map_channel(image, channel, table_of([&](int value) {
-                       const auto mapped = static_cast<std::uint8_t>(std::min<std::size_t>(before / step, 255));
-                       before += counts[static_cast<std::size_t>(value)];
-                       return mapped;
-                     }));
+                  const auto mapped = static_cast<std::uint8_t>(std::min<std::size_t>(before / step, 255));
+                  before += counts[static_cast<std::size_t>(value)];
+                  return mapped;
+                }));
   }
 }
 
@@ -202,11 +201,12 @@ void posterise(const Pixels& image, int bits) {
 }
 
 void solarise(const Pixels& image, int threshold) {
-  map_values(image, table_of([&](int value) { return static_cast<std::uint8_t>(value < threshold ? value : 255 - value); }));
+  map_values(image,
+             table_of([&](int value) { return static_cast<std::uint8_t>(value < threshold ? value : 255 - value); }));
 }
 
 void warp(const Pixels& image, const Affine& affine, std::span<const std::uint8_t> fill,
-               std::vector<std::uint8_t>& scratch) {
+          std::vector<std::uint8_t>& scratch) {
   const int height = image.height, width = image.width;
   const std::size_t channels = channels_of(image);
   // A border of fill, so that the four neighbours of every point that counts are there.
@@ -235,8 +235,7 @@ void warp(const Pixels& image, const Affine& affine, std::span<const std::uint8_
       const std::uint8_t* lower = upper + row;
       for (std::size_t c = 0; c < channels; ++c) {
         const auto mixed = [&](const std::uint8_t* line) {
-          return static_cast<float>(line[c]) +
-                 right_share * static_cast<float>(int{line[c + channels]} - int{line[c]});
+          return static_cast<float>(line[c]) + right_share * static_cast<float>(int{line[c + channels]} - int{line[c]});
         };
         const float above = mixed(upper);
         out[c] = static_cast<std::uint8_t>(above + low_share * (mixed(lower) - above) + 0.5F);
@@ -262,8 +261,7 @@ void distort(const Pixels& image, const Distortion& distortion, std::span<const 
   if (distortion.cutout > 0) {
     const auto x = static_cast<int>(stream.below(static_cast<std::uint32_t>(image.width)));
     const auto y = static_cast<int>(stream.below(static_cast<std::uint32_t>(image.height)));
-    blot_out(image, x, y, static_cast<int>(std::lround(distortion.cutout * std::min(image.height, image.width))),
-             fill);
+    blot_out(image, x, y, static_cast<int>(std::lround(distortion.cutout * std::min(image.height, image.width))), fill);
   }
 }
 

@@ -10,11 +10,12 @@ namespace regroup {
 
 /// How the pixels of a view are changed beyond cutting out and mirroring.
 struct Distortion {
-  double jitter = 0;   ///< colour jitter: brightness, contrast and saturation change by at most this share, the hue by a
-                       ///< quarter of it in turns
-  int operations = 0;  ///< of RandAugment (Cubuk et al. 2020), one after the other
+  double jitter = 0;  ///< colour jitter: brightness, contrast and saturation change by at most this share, the hue by a
+                      ///< quarter of it in turns
+  int operations = 0;     ///< of RandAugment (Cubuk et al. 2020), one after the other
   double strength = 0.3;  ///< of these, 0 .. 1
-  double cutout = 0;      ///< the side of the square that is blotted out (DeVries and Taylor 2017), as a share of the image's
+  double cutout =
+      0;  ///< the side of the square that is blotted out (DeVries and Taylor 2017), as a share of the image's
 
   bool any() const { return jitter > 0 || operations > 0 || cutout > 0; }
 };
@@ -55,7 +56,7 @@ struct Affine {
   double a = 1, b = 0, c = 0, d = 0, e = 1, f = 0;
 };
 void warp(const Pixels& image, const Affine& affine, std::span<const std::uint8_t> fill,
-               std::vector<std::uint8_t>& scratch);
+          std::vector<std::uint8_t>& scratch);
 
 /// Fills a square around (x, y), as far as it lies in the image.
 void blot_out(const Pixels& image, int x, int y, int side, std::span<const std::uint8_t> fill);

@@ -171,8 +171,9 @@ class Lister {
   Lister(fs::path root, fs::path train) : root_(std::move(root)), train_(std::move(train)) {
     class_names_ = folders_in(root_ / train_);
     if (class_names_.size() < 2) {
-      throw UserError(fmt::format("{}: {} folders in it; give a place with a folder for each class, at least two",
-                                  (train_.empty() ? root_ : root_ / train_).string(), class_names_.size()));
+      throw UserError(fmt::format("{}: {} in it; give a place with a folder for each class, at least two",
+                                  (train_.empty() ? root_ : root_ / train_).string(),
+                                  class_names_.empty() ? "no folder is" : "one folder is"));
     }
   }
 

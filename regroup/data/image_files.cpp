@@ -25,7 +25,7 @@ constexpr int min_side = 28;
 constexpr int max_asked_side = 4096;
 constexpr std::size_t grain = 16;  // images between two calls of `progress`
 constexpr int few_images = 10;
-constexpr std::size_t max_tests = 100;  // each has columns and files of its own
+constexpr std::size_t max_tests = 100;        // each has columns and files of its own
 constexpr std::size_t most_headers = 20'000;  // tell enough about the sizes of any number of files
 
 void tell(const LoadOptions& options, const std::string& sentence) {
@@ -130,8 +130,9 @@ PhotoForm settle_form(std::span<const ImageSize> sizes, const ImageSurvey& surve
   form.whole = options.whole_images;
   form.short_side = options.resize > 0 ? options.resize : options.whole_images ? (form.side * 8 + 3) / 7 : form.side;
   if (form.short_side < form.side || form.short_side > max_asked_side)
-    throw UserError(fmt::format("images are scaled to {} pixels, and networks get {} of them; give a --resize from {} to {}",
-                                form.short_side, form.side, form.side, max_asked_side));
+    throw UserError(
+        fmt::format("images are scaled to {} pixels, and networks get {} of them; give a --resize from {} to {}",
+                    form.short_side, form.side, form.side, max_asked_side));
   return form;
 }
 
@@ -162,9 +163,10 @@ bool fits_into_memory(std::size_t count, double bytes, const PhotoForm& form, co
     return false;
   }
   if (needed > there)
-    throw UserError(fmt::format("{} images {} take {} of memory and there are {}; give a smaller --image-size, or "
-                                "--keep-images disk",
-                                count, size, amount(needed), amount(there)));
+    throw UserError(
+        fmt::format("{} images {} take {} of memory and there are {}; give a smaller --image-size, or "
+                    "--keep-images disk",
+                    count, size, amount(needed), amount(there)));
   tell(options, fmt::format("{} images {} take {} of memory", count, size, amount(needed)));
   return true;
 }
@@ -283,6 +285,8 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
   }
   if (images.tests.size() > max_tests)
     throw UserError(fmt::format("{}: {} test sets; give at most {}", root.string(), images.tests.size(), max_tests));
+  std::size_t listed = 0;
+  for (const auto* list : lists_of(images)) listed += list->size();
   const auto sizes = read_sizes(root, images, options);
   ImageSurvey survey{images.train.size(), images.validation.size(), 0, dataset.classes(), {}};
   for (const auto& [name, list] : images.tests) survey.tests += list.size();
@@ -297,6 +301,11 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
   any_clean[0] = any_clean[0] || any_clean[1];
   std::vector<std::vector<Image>> decoded;
   if (in_memory) decoded = read_all(lists, reader, options);
+  for (const auto* list : lists) listed -= list->size();
+  if (listed > 0)
+    tell(options,
+         fmt::format("{} cannot be read and {} left out (--on-bad-image refuse stops instead)",
+                     listed == 1 ? "1 image file" : fmt::format("{} image files", listed), listed == 1 ? "is" : "are"));
 
   dataset.short_side = form.short_side;
   dataset.validation_count = static_cast<int>(images.validation.size());

@@ -179,9 +179,7 @@ std::vector<std::int32_t> Context::labels_of(std::span<const std::uint32_t> slot
   return labels;
 }
 
-ScoringOptions Context::scoring() const {
-  return {device_, precision_, loading_threads(settings_, *samples_.source)};
-}
+ScoringOptions Context::scoring() const { return {device_, precision_, loading_threads(settings_, *samples_.source)}; }
 
 std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>& networks,
                                                     std::span<const std::uint32_t> slots, int epoch, int views) const {

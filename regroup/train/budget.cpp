@@ -99,14 +99,16 @@ Settings Budget::decided(const RunData& data) {
   const double fit = left() / seconds;
   const auto epochs = static_cast<std::int64_t>(std::clamp(fit, 1.0, most_epochs(settings_, counts.train)));
   settings_.set("epochs", epochs, "budget");
-  observer_.note(fmt::format(
-      "{} epochs of the network {} on images of {}x{}, about {}: {} (--budget, --epochs, --image-size and --model change "
-      "it)",
-      epochs, settings_.text("model"), shape.width, shape.height, duration_text(static_cast<double>(epochs) * seconds),
-      fit < most_epochs(settings_, counts.train) ? fmt::format("what {} allow", duration_text(*seconds_))
-                                      : fmt::format("enough for {:.0f} images", counts.train)));
+  const std::string reason = fit < most_epochs(settings_, counts.train)
+                                 ? fmt::format("as many as fit into {}", duration_text(*seconds_))
+                                 : fmt::format("enough for {:.0f} images", counts.train);
+  observer_.note(
+      fmt::format("{} epochs of the network {} by the method {} on images of {}x{}, about {}: {} (--budget, "
+                  "--epochs, --image-size and --model change it)",
+                  epochs, settings_.text("model"), settings_.text("method"), shape.width, shape.height,
+                  duration_text(static_cast<double>(epochs) * seconds), reason));
   if (fit < fewest_epochs(settings_, counts.train))
-    observer_.message(fmt::format("{} are little for {:.0f} images; a longer --budget or a --limit gives better results",
+    observer_.message(fmt::format("{} is little for {:.0f} images; a longer --budget or a --limit gives better results",
                                   duration_text(*seconds_), counts.train));
   return settled();
 }

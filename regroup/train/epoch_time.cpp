@@ -95,8 +95,7 @@ double measured_epoch_seconds(const Settings& settings, RunData sample, const Ru
   }
   double evaluation = per_image * predicting_cost * predictors * (counts.tests + counts.validation);
   if (!stopwatch.enough && small.tests > 0)
-    evaluation =
-        std::max(0.0, epochs.back().end - median(ends)) * (counts.tests + counts.validation) / small.tests;
+    evaluation = std::max(0.0, epochs.back().end - median(ends)) * (counts.tests + counts.validation) / small.tests;
   const auto total = static_cast<double>(settings.integer("epochs"));
   const double evaluations = std::ceil(total / static_cast<double>(settings.integer("eval-every")));
   // In the end all training images are predicted once.

@@ -39,8 +39,7 @@ using ChooseSide = std::function<int(const ImageSurvey&)>;
 
 /// The images and labels that a run with these settings reads, before any label is replaced. Whoever needs a run's data
 /// loads it here, so that an index means the same image to all.
-Dataset load_run_images(const Settings& settings, int threads, Observer& observer,
-                        const ChooseSide& choose_side = {});
+Dataset load_run_images(const Settings& settings, int threads, Observer& observer, const ChooseSide& choose_side = {});
 
 /// The labels of its training images, made wrong by the settings `noise` and `seed`.
 NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int threads);

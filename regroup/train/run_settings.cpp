@@ -127,11 +127,13 @@ std::vector<SettingInfo> common_settings() {
        "Share of the images that is put aside for testing, where a folder or CSV file has no test part", 0, 0.9},
       {"limit", "Data", Int{0}, "Number of training images to use, the same share of each label; 0: all", 0, big},
       {"image-size", "Data", Int{0},
-       "Height and width in pixels of what networks get of image files; 0: the size of most of them, but at most 96 for "
+       "Height and width in pixels of what networks get of image files; 0: the size of most of them, but at most 96 "
+       "for "
        "the network fast and 224 for others",
        0, 4096},
       {"resize", "Data", Int{0},
-       "Shorter side in pixels that image files are scaled to before crops are taken; 0: image-size where crop is shift, "
+       "Shorter side in pixels that image files are scaled to before crops are taken; 0: image-size where crop is "
+       "shift, "
        "else 8/7 of it",
        0, 4096},
       {"normalisation",
@@ -153,11 +155,13 @@ std::vector<SettingInfo> common_settings() {
       {"method", "Training", Text("rml"),
        "How to learn from labels that are partly wrong; the methods are listed below", 0, 0, method_names()},
       {"recipe", "Training", Text(auto_recipe),
-       "Set of defaults for how the network is optimised, listed below; auto: photos for your own image files (finetune "
+       "Set of defaults for how the network is optimised, listed below; auto: photos for your own image files "
+       "(finetune "
        "with init-weights), else paper",
        0, 0, recipe_names()},
       {"budget", "Training", Text("none"),
-       "Time that a run may take, such as 20m or 2h; decides epochs and image-size where they are 0, by the speed of this "
+       "Time that a run may take, such as 20m or 2h; decides epochs and image-size where they are 0, by the speed of "
+       "this "
        "machine"},
       {"model", "Training", Text("resnet18"), "Network to train", 0, 0, model_names()},
       {"width", "Training", Int{0}, "Channels of the network's first block; 0: as many as the network usually has", 0,
@@ -274,13 +278,13 @@ std::vector<SettingInfo> common_settings() {
       {"keep-images",
        "Machine",
        Text("auto"),
-       "Keep decoded image files in memory, or decode them from disk in each epoch; auto: in memory if they take at most "
+       "Keep decoded image files in memory, or decode them from disk in each epoch; auto: in memory if they take at "
+       "most "
        "half of it",
        0,
        0,
        {"auto", "memory", "disk"}},
-      {"cache", "Machine", Text(),
-       "Folder that keeps decoded image files on disk, for runs to share; empty: none"},
+      {"cache", "Machine", Text(), "Folder that keeps decoded image files on disk, for runs to share; empty: none"},
       {"cache-size", "Machine", Int{20}, "Gigabytes that the cache may hold", 1, 1e6},
   };
 }

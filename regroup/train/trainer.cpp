@@ -93,10 +93,9 @@ class Run {
         context_(settings, training_set(data_), device_, precision_, threads_of(settings)),
         method_(method_named(settings.text("method")).make(context_)),
         primary_(method_->primary()),
-        measurement_(
-            data_, context_, *method_,
-            {data_.normalisation,
-             {device_, precision_, loading_threads(settings, *data_.dataset.train.source), mirrors()}}) {
+        measurement_(data_, context_, *method_,
+                     {data_.normalisation,
+                      {device_, precision_, loading_threads(settings, *data_.dataset.train.source), mirrors()}}) {
     context_.say = [this](const std::string& sentence) { observer_.message(sentence); };
     if (context_.samples().size() == 0) throw UserError("there are no images left to train on; lower val-split");
     learning_rate(settings, 0);  // also finds out whether it can be computed

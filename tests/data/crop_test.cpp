@@ -71,7 +71,8 @@ TEST_F(Crops, AShiftAroundTheMiddleShowsWhatIsThereInsteadOfPadding) {
 
 // The bound would be crossed by chance once in 100,000 seeds.
 TEST_F(Crops, ARandomCropIsAnywhereWithTheSameProbability) {
-  std::vector<int> rows(static_cast<std::size_t>(height - side_ + 1)), columns(static_cast<std::size_t>(width - side_ + 1));
+  std::vector<int> rows(static_cast<std::size_t>(height - side_ + 1)),
+      columns(static_cast<std::size_t>(width - side_ + 1));
   for (std::uint32_t epoch = 0; epoch < 4000; ++epoch) {
     const auto values = view({.flip = Flip::none, .crop = Crop::random}, epoch);
     ++rows.at(static_cast<std::size_t>(std::lround(at(values, 0, 0, 1) / 4)));

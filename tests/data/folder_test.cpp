@@ -211,9 +211,9 @@ TEST(Folder, AtLeastTwoClassesAreNeeded) {
   const TemporaryFolder folder;
   add_image(folder, "1.png");
   const std::string place = folder.path().string();
-  EXPECT_EQ(error_of(folder), place + ": 0 folders in it; give a place with a folder for each class, at least two");
+  EXPECT_EQ(error_of(folder), place + ": no folder is in it; give a place with a folder for each class, at least two");
   add_image(folder, "a/1.png");
-  EXPECT_EQ(error_of(folder), place + ": 1 folders in it; give a place with a folder for each class, at least two");
+  EXPECT_EQ(error_of(folder), place + ": one folder is in it; give a place with a folder for each class, at least two");
 }
 
 TEST(Folder, NamesNeedNotBeUtf8) {

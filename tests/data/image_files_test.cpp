@@ -193,7 +193,8 @@ TEST_F(ManyImages, AreRefusedBeforeTheyAreDecodedWhereTheyAreToBeInMemory) {
 }
 
 TEST_F(ImageFiles, OnDiskAreWhatTheyAreInMemory) {
-  const auto memory = load({.image_size = 8, .resize = 12}), disk = load({.image_size = 8, .resize = 12, .keep = KeepImages::disk});
+  const auto memory = load({.image_size = 8, .resize = 12}),
+             disk = load({.image_size = 8, .resize = 12, .keep = KeepImages::disk});
   EXPECT_FALSE(memory.train.source->decodes());
   EXPECT_TRUE(disk.train.source->decodes());
   EXPECT_EQ(disk.train.source->shape(), (SampleShape{3, 8, 8}));

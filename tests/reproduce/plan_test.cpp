@@ -13,7 +13,8 @@ namespace regroup {
 namespace {
 
 Grid grid_with(const std::string& row, const std::string& settings = "") {
-  return parse_grid(std::string("seeds = 3\nsettings = { data = \"fashion-mnist\"") + (settings.find("epochs") == std::string::npos ? ", epochs = 3" : "") + settings +
+  return parse_grid(std::string("seeds = 3\nsettings = { data = \"fashion-mnist\"") +
+                        (settings.find("epochs") == std::string::npos ? ", epochs = 3" : "") + settings +
                         " }\n[[block]]\nlabel = \"F\"\n"
                         "columns = [{ id = \"sym\", label = \"a\", noise = \"symmetric:0.5\", k = \"20\" },\n"
                         "           { id = \"pair\", label = \"b\", noise = \"pairflip:0.45\", k = \"30\" }]\n"

@@ -57,7 +57,8 @@ TEST_F(BudgetedRun, WhatIsDecidedStandsInTheConfigAndIsNotMeasuredAgain) {
   EXPECT_EQ(written.text("budget"), "none");
   EXPECT_EQ(written.integer("image-size"), 32) << "the largest that is not larger than the files";
   EXPECT_GT(written.integer("epochs"), 20);
-  EXPECT_NE(listener.notes.find(" epochs of the network fast on images of 32x32"), std::string::npos) << listener.notes;
+  EXPECT_NE(listener.notes.find(" epochs of the network fast by the method rml on images of 32x32"), std::string::npos)
+      << listener.notes;
   Listener again;
   train(written, {folder.path() / "again", false, &stop}, again);
   EXPECT_EQ(again.notes.find("measuring"), std::string::npos) << again.notes;
@@ -83,7 +84,9 @@ TEST_F(BudgetedRun, ABudgetThatIsTooShortIsToldAndGivesAtLeastOneEpoch) {
 }
 
 TEST_F(BudgetedRun, WithoutABudgetEpochsMustBeGiven) {
-  EXPECT_EQ(user_error([&] { train(settings({{"budget", "none"}}), {}, listener); }),
+  EXPECT_EQ(user_error([&] {
+              train(settings({{"budget", "none"}}), {}, listener);
+            }),
             "epochs is 0 and there is no budget; give the number of epochs");
 }
 

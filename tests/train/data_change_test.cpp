@@ -16,8 +16,7 @@ TEST(DescribeChange, CountsImagesThatAreNewGoneOrHaveOtherLabels) {
   const std::string before = labels_csv(data_of({"a/1.jpg", "a/2.jpg", "b/3.jpg", "b/4.jpg"}, {0, 0, 1, 1}));
   EXPECT_EQ(describe_change(before, data_of({"a/1.jpg", "a/2.jpg", "b/3.jpg", "b/4.jpg", "b/5.jpg"}, {0, 0, 1, 1, 1})),
             "1 image is new (b/5.jpg)");
-  EXPECT_EQ(describe_change(before, data_of({"a/2.jpg", "b/3.jpg"}, {0, 1})),
-            "2 images are gone (the first: a/1.jpg)");
+  EXPECT_EQ(describe_change(before, data_of({"a/2.jpg", "b/3.jpg"}, {0, 1})), "2 images are gone (the first: a/1.jpg)");
   EXPECT_EQ(describe_change(before, data_of({"a/1.jpg", "a/2.jpg", "a/3.jpg", "b/4.jpg"}, {0, 1, 0, 1})),
             "1 image is new (a/3.jpg), 1 image is gone (b/3.jpg), 1 image has another label (a/2.jpg)");
 }

@@ -61,13 +61,14 @@ TEST_F(TestSets, ARunGoesOnWithThoseThatItBeganWith) {
   const std::atomic<bool> stop{true};
   train(settings(), {run(), false, &stop}, nobody);
   add("test-late", 1, false);
-  EXPECT_EQ(user_error([&] {
-              train(settings(), {run(), true, &stop}, nobody);
-            }),
-            run().string() +
-                ": the data is not what this run began with: the list of images and their labels is the same, but files "
-                "or test sets have changed; put it back, or begin a new run with --config " +
-                (run() / "config.toml").string());
+  EXPECT_EQ(
+      user_error([&] {
+        train(settings(), {run(), true, &stop}, nobody);
+      }),
+      run().string() +
+          ": the data is not what this run began with: the list of images and their labels is the same, but files "
+          "or test sets have changed; put it back, or begin a new run with --config " +
+          (run() / "config.toml").string());
 }
 
 TEST(EventTag, NamesTestSetAndPredictor) {

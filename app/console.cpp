@@ -73,8 +73,20 @@ void Console::note(const std::string& sentence) {
 void Console::run_started(const std::string& folder) { note(fmt::format("The run is {}.", folder)); }
 
 void Console::loading(std::size_t done, std::size_t total) {
-  if (total > 0)
-    show(static_cast<double>(done) / static_cast<double>(total), fmt::format("reading images, {} of {}", done, total));
+  if (total == 0) return;
+  std::string text = fmt::format("reading images, {} of {}", done, total);
+  {
+    const std::lock_guard lock(mutex_);
+    if (loaded_ == 0 || done < loaded_) {
+      loading_since_ = Clock::now();
+      loaded_ = done;
+    }
+    const double seconds = std::chrono::duration<double>(Clock::now() - loading_since_).count();
+    if (seconds > 2 && done > loaded_)
+      text += fmt::format("  {} left", duration_text(seconds * static_cast<double>(total - done) /
+                                                     static_cast<double>(done - loaded_)));
+  }
+  show(static_cast<double>(done) / static_cast<double>(total), text);
 }
 
 void Console::step_done(const StepReport& report) {

@@ -40,6 +40,8 @@ class Console : public Observer {
       mutex_;  ///< of all that follows: images are read on several threads, and the minutes have one of their own
   bool bar_shown_ = false;
   Clock::time_point last_shown_;  ///< a bar or a line
+  Clock::time_point loading_since_;
+  std::size_t loaded_ = 0;  ///< images at that time
   std::string status_;            ///< what the bar says, or would say on a terminal
   std::condition_variable_any ended_;
   std::jthread minutes_;

@@ -181,7 +181,7 @@ std::string train_footer() {
          "  regroup train --data folder:photos --budget 20m --output runs/photos\n"
          "  regroup train --preset cifar10-sym-0.5 --data-dir cifar --method ce\n"
          "  regroup train --resume runs/photos\n"
-         "  regroup train --resume runs/photos --epochs 40\n\n"
+         "  regroup train --resume runs/photos --epochs 300\n\n"
          "A value on the command line is stronger than one of --config, and that than one of --preset.";
 }
 

@@ -301,9 +301,7 @@ class Run {
 
   /// What is left of the run when this epoch has been trained: the epochs after it, and measuring.
   double seconds_after_epoch(double this_epoch, double image_seconds) const {
-    double per_epoch = 0;
-    for (const EpochMetrics& row : progress_.rows) per_epoch += row.value("seconds");
-    per_epoch = progress_.rows.empty() ? this_epoch : per_epoch / static_cast<double>(progress_.rows.size());
+    const double per_epoch = progress_.rows.empty() ? this_epoch : progress_.rows.back().value("seconds");
     const auto every = settings_.integer("eval-every");
     const auto measurements = (epochs_ + every - 1) / every - place().epoch / every;
     return (epochs_ - place().epoch - 1) * per_epoch +

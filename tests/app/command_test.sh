@@ -144,6 +144,14 @@ regroup predict run pixel.png --out predictions.csv --probabilities
 grep -qE '^pixel.png,[^,]+,[01]\.[0-9]{4}(,[01]\.[0-9]{4}){10}$' predictions.csv || fail "predictions.csv: $(cat predictions.csv)"
 mistake 'predictions.csv exists.*--overwrite' predict run pixel.png --out predictions.csv
 mistake 'nothing.png: cannot be opened' predict run nothing.png --on-bad-image refuse
+# Paths from standard input, one of them bad, which does not end it; the likeliest classes.
+printf 'pixel.png\nnothing.png\npixel.png\n' | "$program" predict run - --top 3 >predictions.csv 2>said || fail "predict -: $(cat said)"
+[ "$(head -n 1 predictions.csv)" = path,label,confidence,label_2,confidence_2,label_3,confidence_3 ] || fail "predict --top 3: $(cat predictions.csv)"
+[ "$(wc -l <predictions.csv)" = 3 ] && grep -q 'nothing.png: cannot be opened' said || fail "predict -: $(cat predictions.csv said)"
+cp pixel.png $'two\nlines.png'
+printf 'two\nlines.png\0pixel.png\0' | "$program" predict run - --null --quiet >predictions.csv || fail 'predict - --null'
+grep -q '^lines.png",' predictions.csv || fail "predict - --null: $(cat predictions.csv)"
+mistake 'no image is named' predict run - </dev/null
 mistake 'run holds a run; continue it by --resume run' train --output run
 for flag in '--k 5' '--n 8' '--eps 2' '--select 0.5' --no-median --scale-k '--record-losses epoch-end' '--seed 3' '--lr 0.2'; do
   # shellcheck disable=SC2086

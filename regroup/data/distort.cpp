@@ -238,7 +238,7 @@ void warp(const Pixels& image, const Affine& affine, std::span<const std::uint8_
           return static_cast<float>(line[c]) + right_share * static_cast<float>(int{line[c + channels]} - int{line[c]});
         };
         const float above = mixed(upper);
-        out[c] = static_cast<std::uint8_t>(above + low_share * (mixed(lower) - above) + 0.5F);
+        out[c] = rounded(double{above + low_share * (mixed(lower) - above)});
       }
     }
   }

@@ -69,7 +69,7 @@ bool ImageCache::read(const std::string& key, Image& image) const {
 
 void ImageCache::write(const std::string& key, const Image& image) {
   const Header header{.height = image.size.height, .width = image.size.width};
-  const double bytes = static_cast<double>(sizeof header + image.pixels.size());
+  const auto bytes = static_cast<double>(sizeof header + image.pixels.size());
   if (bytes_.fetch_add(bytes) + bytes > max_bytes_) {
     bytes_.fetch_sub(bytes);
     return;

@@ -297,6 +297,7 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
   const PhotoReader reader(
       root, form, options.cache.empty() ? nullptr : std::make_shared<ImageCache>(options.cache, options.cache_bytes));
   std::vector<bool> any_clean;
+  any_clean.reserve(lists.size());
   for (const auto* list : lists) any_clean.push_back(knows_clean(*list));
   any_clean[0] = any_clean[0] || any_clean[1];
   std::vector<std::vector<Image>> decoded;

@@ -42,7 +42,7 @@ class Console : public Observer {
   Clock::time_point last_shown_;  ///< a bar or a line
   Clock::time_point loading_since_;
   std::size_t loaded_ = 0;  ///< images at that time
-  std::string status_;            ///< what the bar says, or would say on a terminal
+  std::string status_;      ///< what the bar says, or would say on a terminal
   std::condition_variable_any ended_;
   std::jthread minutes_;
 };

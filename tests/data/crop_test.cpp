@@ -53,10 +53,11 @@ class Crops : public ::testing::Test {
 
 TEST_F(Crops, WithoutAugmentationTheMiddleIsShown) {
   const auto values = view(no_augmentation, 0);
+  const int left = (width - side_) / 2, top = (height - side_) / 2;
   for (int y = 0; y < side_; ++y)
     for (int x = 0; x < side_; ++x) {
-      EXPECT_NEAR(at(values, y, x, 0), 3 * (x + (width - side_) / 2), 1e-3);
-      EXPECT_NEAR(at(values, y, x, 1), 4 * (y + (height - side_) / 2), 1e-3);
+      EXPECT_NEAR(at(values, y, x, 0), 3 * (x + left), 1e-3);
+      EXPECT_NEAR(at(values, y, x, 1), 4 * (y + top), 1e-3);
     }
 }
 

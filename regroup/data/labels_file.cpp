@@ -188,7 +188,6 @@ LabelsFile parse_list(CsvReader& reader, bool more, std::size_t count, const Cla
 }
 
 std::vector<std::uint32_t> ascending(std::vector<std::uint32_t> indexes, const std::string& name) {
-  if (indexes.empty()) throw UserError(fmt::format("{}: no image in it; give the index or path of one per line", name));
   std::sort(indexes.begin(), indexes.end());
   const auto twice = std::adjacent_find(indexes.begin(), indexes.end());
   if (twice != indexes.end()) throw UserError(fmt::format("{}: image {} comes twice; give it once", name, *twice));
@@ -265,6 +264,10 @@ std::vector<std::uint32_t> parse_trusted(std::string_view text, const std::strin
     reader.expect(width);
     indexes.push_back(place ? place->position(reader, images) : images.by_either(reader, reader.fields()[0]));
   }
+  // A file that names its columns and lists nothing is what an audit leaves that found no label to be certain of.
+  if (indexes.empty() && place && tell) tell(fmt::format("{}: no image in it; no label is trusted", name));
+  if (indexes.empty() && !place)
+    throw UserError(fmt::format("{}: no image in it; give the index or path of one per line", name));
   return ascending(std::move(indexes), name);
 }
 
@@ -281,6 +284,7 @@ std::vector<std::uint32_t> read_trusted(const std::filesystem::path& file, const
     }
     indexes.push_back(static_cast<std::uint32_t>(index));
   }
+  if (indexes.empty()) throw UserError(fmt::format("{}: no image in it; give their indexes", file.string()));
   return ascending(std::move(indexes), file.string());
 }
 

@@ -39,7 +39,8 @@ std::string labels_csv(std::span<const std::int32_t> labels, std::span<const std
                        std::span<const std::string> paths);
 
 /// Reads which training images have labels that are known to be right: an index or a path per line, or a CSV file with
-/// a column `index` or `path` or both, or NPY with indexes. Ascending; each at most once.
+/// a column `index` or `path` or both, or NPY with indexes. Ascending; each at most once. A file that names
+/// its columns may list none.
 std::vector<std::uint32_t> read_trusted(const std::filesystem::path& file, const Dataset& dataset,
                                         const Tell& tell = {});
 std::vector<std::uint32_t> parse_trusted(std::string_view text, const std::string& name, const Dataset& dataset,

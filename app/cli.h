@@ -3,11 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "regroup/core/settings.h"
+
 namespace regroup {
 
 /// The whole command with its subcommands. A subcommand is one file that adds itself here: flags, and as its callback
 /// the library call.
 void add_train_command(CLI::App& app);
+void add_audit_command(CLI::App& app);
 void add_eval_command(CLI::App& app);
 void add_predict_command(CLI::App& app);
 void add_presets_command(CLI::App& app);
@@ -16,6 +19,9 @@ void add_runs_command(CLI::App& app);
 void add_reference_command(CLI::App& app);
 void add_noise_command(CLI::App& app);
 void add_completion_command(CLI::App& app);
+
+/// The folder of a run that is given none: runs/fashion-mnist-rml-1, or the next number that is free.
+std::string free_output(const Settings& settings);
 
 /// Flags that are given twice are mistakes, also those without a value. For when all subcommands are there.
 void refuse_repeats(CLI::App& app);

@@ -23,8 +23,10 @@ constexpr const char* about =
     R"(Regroup trains image classifiers on labels that are partly wrong, and tells which labels are wrong.
 
 Start here:
-  regroup train --data folder:photos --recipe fast
-      trains on your own images, photos/CLASS/image.jpg; with a GPU, leave out --recipe fast
+  regroup train --data folder:photos
+      trains on your own images, photos/CLASS/image.jpg
+  regroup audit runs/photos-rml-1
+      tells which of their labels are wrong
   regroup train --noise symmetric:0.5 --recipe fast
       trains on Fashion-MNIST with half of its labels made wrong, and leaves a run folder with figures and pictures
   regroup noise --data fashion-mnist --noise symmetric:0.5 --out labels.csv
@@ -55,6 +57,7 @@ void run(int argc, char** argv) {
   app.set_version_flag("--version", version_text, "Show the version, engine, device, precision and threads");
   app.set_help_flag("-h,--help", "Show this help");
   regroup::add_train_command(app);
+  regroup::add_audit_command(app);
   regroup::add_eval_command(app);
   regroup::add_predict_command(app);
   regroup::add_presets_command(app);

@@ -42,16 +42,6 @@ std::string data_name(const std::string& data) {
   return name.empty() ? data.substr(0, colon) : name;
 }
 
-/// runs/fashion-mnist-rml-1, or the next number that is free.
-std::string free_output(const Settings& settings) {
-  const std::string data = data_name(settings.text("data"));
-  for (int number = 1;; ++number) {
-    std::string name = fmt::format("runs/{}-{}-{}", data, settings.text("method"), number);
-    std::error_code unknown;
-    if (!fs::exists(name, unknown)) return name;
-  }
-}
-
 bool may_change(const std::string& setting) {
   if (setting == "epochs") return true;
   const std::vector<SettingInfo> common = common_settings();
@@ -131,8 +121,10 @@ void print_summary(const TrainResult& result, const std::string& folder) {
   if (summary.memorised == summary.memorised)
     print_out("\n{:.1f} % of the labels are wrong; the model has memorised {:.1f} % of those.\n",
               100 * summary.noise_rate, 100 * summary.memorised);
-  print_out("{} in all, {:.0f} images a second.\nThe run is in {}; its pictures in {}/plots.\n",
-            duration_text(summary.seconds), summary.images_per_second, folder, folder);
+  print_out(
+      "{} in all, {:.0f} images a second.\nThe run is in {}; its pictures in {}/plots.\n"
+      "Which labels are wrong: regroup audit {}\n",
+      duration_text(summary.seconds), summary.images_per_second, folder, folder, shell_word(folder));
 }
 
 void run_train(const TrainFlags& flags) {
@@ -186,6 +178,15 @@ std::string train_footer() {
 }
 
 }  // namespace
+
+std::string free_output(const Settings& settings) {
+  const std::string data = data_name(settings.text("data"));
+  for (int number = 1;; ++number) {
+    std::string name = fmt::format("runs/{}-{}-{}", data, settings.text("method"), number);
+    std::error_code unknown;
+    if (!fs::exists(name, unknown)) return name;
+  }
+}
 
 void add_train_command(CLI::App& app) {
   auto flags = std::make_shared<TrainFlags>();

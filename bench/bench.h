@@ -24,6 +24,7 @@ double time_ratio(int rounds, const std::function<double()>& slow, const std::fu
 /// they have prepared the next batches, at the cost of whoever runs next: waits until they rest.
 void settle();
 
+void bench_audit(Figures& figures);
 void bench_decode(Figures& figures);
 void bench_estimator(Figures& figures);
 void bench_precision(Figures& figures);

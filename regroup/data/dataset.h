@@ -41,7 +41,8 @@ struct Dataset {
   /// So many images at the end of `train` are the validation part of image files that have one. An index is a position
   /// in `train`: the training images, then the validation images.
   int validation_count = 0;
-  int short_side = 0;  ///< that image files were scaled to; 0: there are none
+  int short_side = 0;          ///< that image files were scaled to; 0: there are none
+  std::filesystem::path root;  ///< what the paths of image files are relative to
   /// Whether the labels of the training images count as true ones: so for published data that noise is made in, not for
   /// data that comes with wrong labels.
   bool labels_are_true = true;

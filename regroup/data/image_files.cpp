@@ -309,6 +309,7 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
                      listed == 1 ? "1 image file" : fmt::format("{} image files", listed), listed == 1 ? "is" : "are"));
 
   dataset.short_side = form.short_side;
+  dataset.root = root;
   dataset.validation_count = static_cast<int>(images.validation.size());
   std::ranges::move(images.validation, std::back_inserter(images.train));
   if (in_memory) std::ranges::move(decoded[1], std::back_inserter(decoded[0]));

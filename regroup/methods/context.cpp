@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -73,7 +74,8 @@ Context::Context(const Settings& settings, TrainingSet samples, at::Device devic
       augmenter_(*samples_.source, samples_.normalisation, pixel_type(precision), seed_),
       augmentation_(augmentation_of(settings, samples_)),
       book_(samples_.size()),
-      predicted_(samples_.size(), -1) {
+      predicted_(samples_.size(), -1),
+      predictions_(samples_.labels, samples_.classes) {
   augmenter_.check(augmentation_);
   std::ranges::copy(samples_.labels, labels_.data_ptr<std::int64_t>());
   labels_ = labels_.to(device);
@@ -154,9 +156,14 @@ Context::Losses Context::losses(const at::Tensor& logits, const at::Tensor& labe
 void Context::record(const TensorBatch& batch, const at::Tensor& plain_losses, const at::Tensor& logits) {
   const at::Tensor losses = plain_losses.detach().to(at::kCPU, at::kFloat).contiguous();
   book_.record(batch.slots, std::span(losses.data_ptr<float>(), batch.slots.size()));
-  const at::Tensor labels = logits.detach().argmax(1).to(at::kCPU).contiguous();
-  for (std::size_t i = 0; i < batch.slots.size(); ++i)
-    predicted_[batch.slots[i]] = static_cast<std::int32_t>(labels.data_ptr<std::int64_t>()[i]);
+  const at::Tensor rows = at::log_softmax(logits.detach().to(at::kCPU, at::kFloat), 1).contiguous();
+  const auto classes = static_cast<std::size_t>(rows.size(1));
+  const std::span<const float> all(rows.data_ptr<float>(), batch.slots.size() * classes);
+  predictions_.record(batch.slots, all);
+  for (std::size_t i = 0; i < batch.slots.size(); ++i) {
+    const auto row = all.subspan(i * classes, classes);
+    predicted_[batch.slots[i]] = static_cast<std::int32_t>(std::ranges::max_element(row) - row.begin());
+  }
 }
 
 void Context::record(std::span<const std::uint32_t> slots, const at::Tensor& log_probabilities) {
@@ -213,6 +220,12 @@ std::vector<Scores> Context::score(const std::vector<Network*>& networks, std::s
 void Context::collect(State& state) {
   state.add("losses", book_.values(), {.low = LossBook::unrecorded});
   state.add("predicted", predicted_, {-1, samples_.classes - 1.0});
+  const double most_turns = std::numeric_limits<std::int32_t>::max();
+  state.add("predictions.shares", predictions_.shares(), {0, 1.0001});
+  state.add("predictions.names", predictions_.names(), {0, samples_.classes - 1.0});
+  state.add("predictions.turns", predictions_.turn_counts(), {0, most_turns});
+  state.add("predictions.losses", predictions_.losses(), {.low = 0});
+  state.add("predictions.margins", predictions_.margins(), {});
 }
 
 }  // namespace regroup

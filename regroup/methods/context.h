@@ -10,6 +10,7 @@
 
 #include "regroup/core/settings.h"
 #include "regroup/data/loader.h"
+#include "regroup/labels/prediction_book.h"
 #include "regroup/methods/learner.h"
 #include "regroup/methods/scoring.h"
 #include "regroup/methods/training_set.h"
@@ -60,7 +61,8 @@ class Context {
   };
   Losses losses(const at::Tensor& logits, const at::Tensor& labels) const;
 
-  /// Step 1 of RML, and what the run reports: the plain losses and the predicted labels of a batch are remembered.
+  /// Step 1 of RML, what the run reports, and what the audit believes: the plain losses and the predictions of a batch
+  /// are remembered.
   void record(const TensorBatch& batch, const at::Tensor& plain_losses, const at::Tensor& logits);
 
   /// The same for many samples at once; a row of log-probabilities each.
@@ -90,6 +92,7 @@ class Context {
   LossBook& book() { return book_; }
   const LossBook& book() const { return book_; }
   const std::vector<std::int32_t>& predicted() const { return predicted_; }
+  const PredictionBook& predictions() const { return predictions_; }  ///< averaged over the epochs
 
   void collect(State& state);
 
@@ -110,6 +113,7 @@ class Context {
   Augmentation augmentation_;
   LossBook book_;
   std::vector<std::int32_t> predicted_;
+  PredictionBook predictions_;
 };
 
 }  // namespace regroup

@@ -9,6 +9,7 @@
 
 #include "regroup/core/clock.h"
 #include "regroup/core/error.h"
+#include "regroup/labels/transition_fit.h"
 #include "regroup/rml/groups.h"
 #include "regroup/rml/regroup_median.h"
 
@@ -44,6 +45,7 @@ RmlPhase::RmlPhase(Context& context, Learner& learner)
       learner_(learner),
       estimator_(ClassIndex(context.samples().labels, context.samples().classes),
                  regroup_options(context.settings(), context.samples().limit_share), context.threads()),
+      draws_by_noise_rate_(context.settings().text("k") == "auto" && context.settings().number("select") == 0),
       in_pass_(context.settings().text("record-losses") == "in-pass"),
       weights_(context.samples().size(), 1.0F) {
   estimator_.noise_rates().resize(static_cast<std::size_t>(context.settings().integer("epochs")),
@@ -54,6 +56,7 @@ void RmlPhase::begin_epoch(int epoch) {
   if (epoch == 0) return;
   const double start = clock_seconds();
   const auto number = static_cast<std::uint32_t>(epoch);
+  if (draws_by_noise_rate_) estimator_.noise_rates()[number] = static_cast<float>(believed_noise_rate());
   const RegroupReport report =
       context().draws_epochs() ? weigh_drawn(number) : estimator_.weights(context().book().losses(), number, weights_);
   for (const std::uint32_t slot : context().samples().trusted) weights_[slot] = 1;
@@ -80,6 +83,22 @@ void RmlPhase::end_epoch(int epoch) {
   const double start = clock_seconds();
   record(context().epoch_slots(epoch));
   own_seconds_ += clock_seconds() - start;
+}
+
+/// From what the network has predicted so far for all samples: nearly nothing is memorised in the first epochs, and the
+/// clearest predictions are right even then.
+double RmlPhase::believed_noise_rate() const {
+  const PredictionBook& book = context().predictions();
+  const auto classes = static_cast<std::size_t>(book.classes());
+  PredictionRows rows{book.classes(), {}, {}};
+  std::vector<float> probabilities(classes);
+  for (std::size_t slot = 0; slot < book.size(); ++slot) {
+    if (book.turns(slot) == 0) continue;
+    book.read(slot, probabilities);
+    for (const float p : probabilities) rows.scores.push_back(std::log(std::max(p, 1e-7F)));
+    rows.labels.push_back(book.labels()[slot]);
+  }
+  return clear_disagreement(rows);
 }
 
 RegroupReport RmlPhase::weigh_drawn(std::uint32_t epoch) {
@@ -128,7 +147,7 @@ std::vector<SettingInfo> rml_settings() {
   return {
       {"n", group, std::int64_t{6}, "Number of groups per estimate, an even number", 2, most_groups},
       {"k", group, std::string("auto"),
-       "Samples per group: a count, or auto, which follows the noise rate estimated from the losses"},
+       "Samples per group: a count, or auto, which follows the noise rate estimated while training"},
       {"scale-k", group, false,
        "Make a given k smaller in proportion where --limit makes the classes smaller; presets switch it on"},
       {"select", group, 0.0, "Share of the class that an estimate draws, instead of k; 0: k decides", 0, 1},

@@ -122,7 +122,8 @@ Shown shown_of(const std::string& word, const std::string& name) {
   if (word == "curves") return Shown::curves;
   if (word == "losses") return Shown::losses;
   if (word == "cost") return Shown::cost;
-  throw UserError(fmt::format("{}: show: unknown '{}'; known: accuracy, curves, losses, cost", name, word));
+  if (word == "audit") return Shown::audit;
+  throw UserError(fmt::format("{}: show: unknown '{}'; known: accuracy, curves, losses, cost, audit", name, word));
 }
 
 GridColumn column_of(Section section) {

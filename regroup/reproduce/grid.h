@@ -58,6 +58,7 @@ enum class Shown {
   curves,    ///< test accuracy by epoch, a chart per column
   losses,    ///< the losses of right and wrong labels in the end, a chart per run of the first seed
   cost,      ///< time and memory
+  audit,     ///< tables of how well wrong labels are found
 };
 
 struct Grid {

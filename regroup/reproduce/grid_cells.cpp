@@ -28,6 +28,12 @@ Cell read_cell(const GridFolder& folder, const Grid& grid, const Scale& scale, c
     if (outcome.accuracies.empty()) {
       cell.failure = fmt::format("{} has no test set {}", run.name, column.test);
     } else {
+      try {
+        if (std::ranges::find(grid.shown, Shown::audit) != grid.shown.end())
+          outcome.audit = audit_figures(folder.run(run.name));
+      } catch (const UserError& error) {
+        cell.failure = error.what();
+      }
       cell.done[run.settings.integer("seed")] = std::move(outcome);
     }
   }

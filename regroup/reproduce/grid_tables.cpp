@@ -180,12 +180,44 @@ void add_accuracies(const GridCells& cells, std::vector<ResultTable>& tables) {
   tables.push_back(std::move(memorised));
 }
 
+/// How well wrong labels are found: one figure a table.
+void add_audits(const GridCells& cells, std::vector<ResultTable>& tables) {
+  struct AuditTable {
+    const char *suffix, *title, *caption;
+    double AuditFigures::*figure;
+    bool lower_is_better;
+  };
+  constexpr AuditTable all[] = {
+      {"audit", "wrong labels found", "Average precision (%) of the audit's list, the worst label first",
+       &AuditFigures::average_precision, false},
+      {"audit-worst", "the worst 1 %", "Share of wrong labels (%) among the worst 1 % of the list",
+       &AuditFigures::worst_precision, false},
+      {"audit-recall", "recall", "Share of the wrong labels (%) among as many of the worst as there are wrong ones",
+       &AuditFigures::recall, false},
+      {"audit-rate", "noise rate", "Estimated share of wrong labels less the true one (points)",
+       &AuditFigures::noise_rate_error, true},
+      {"audit-calibration", "calibration", "Calibration error of the label scores (points)",
+       &AuditFigures::calibration_error, true},
+      {"audit-losses", "wrong labels by their losses",
+       "Average precision (%) of a list by the losses of the last network", &AuditFigures::loss_precision, false}};
+  for (const AuditTable& shown : all) {
+    const Figure figure = [&](const RunOutcome& outcome) {
+      return outcome.audit ? 100 * (*outcome.audit).*(shown.figure) : std::nan("");
+    };
+    ResultTable table = derived(table_of(cells, figure), shown.suffix, shown.title, shown.caption);
+    for (ResultBlock& block : table.blocks)
+      for (ResultColumn& column : block.columns) column.lower_is_better = shown.lower_is_better;
+    tables.push_back(std::move(table));
+  }
+}
+
 }  // namespace
 
 std::vector<ResultTable> grid_tables(const GridCells& cells) {
   std::vector<ResultTable> tables;
   for (const Shown shown : cells.grid().shown) {
     if (shown == Shown::accuracy) add_accuracies(cells, tables);
+    if (shown == Shown::audit) add_audits(cells, tables);
     if (shown == Shown::cost)
       tables.push_back(tables.empty() ? costs(cells)
                                       : derived(costs(cells), "cost", "time and memory", "What a run took"));

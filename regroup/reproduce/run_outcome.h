@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "regroup/report/charts.h"
+#include "regroup/reproduce/audit_outcome.h"
 #include "regroup/train/metrics.h"
 
 namespace regroup {
@@ -16,6 +18,7 @@ struct RunOutcome {
   RunSummary summary;
   PredictorSummaries accuracies;                           ///< empty where the run has no such test set
   std::map<std::string, std::vector<std::uint8_t>> right;  ///< by predictor: which images it got right in the end
+  std::optional<AuditFigures> audit;                       ///< where the grid shows it
 
   const PredictorSummary& primary() const { return accuracies.at(summary.primary); }
 };

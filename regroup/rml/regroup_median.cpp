@@ -98,10 +98,12 @@ RegroupMedian::Tables RegroupMedian::make_tables(std::span<const float> losses, 
   Tables tables;
   DrawSize draw = options_.draw;
   if (draw.kind == DrawSize::Kind::automatic) {
-    tables.report.noise_rate = estimate_class_noise_rates(losses, classes_.labels(), classes_.classes()).overall;
     if (noise_rates_.size() <= epoch)
       noise_rates_.resize(std::size_t{epoch} + 1, std::numeric_limits<float>::quiet_NaN());
-    noise_rates_[epoch] = static_cast<float>(tables.report.noise_rate->rate);
+    if (std::isnan(noise_rates_[epoch]))
+      noise_rates_[epoch] =
+          static_cast<float>(estimate_class_noise_rates(losses, classes_.labels(), classes_.classes()).overall.rate);
+    tables.report.noise_rate = static_cast<double>(noise_rates_[epoch]);
     tables.report.settled_noise_rate = settled_noise_rate(epoch);
     draw = DrawSize::share(share_for_noise_rate(tables.report.settled_noise_rate));
   }

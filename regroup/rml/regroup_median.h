@@ -16,7 +16,7 @@ namespace regroup {
 /// k: how many samples of its class each of the n groups of an estimate has.
 struct DrawSize {
   enum class Kind {
-    automatic,  ///< by the noise rate that the losses have shown so far (see draw_size.h)
+    automatic,  ///< by the noise rate that the epochs so far have shown (see draw_size.h)
     per_group,  ///< k itself, or what the class has for it: floor(m / n)
     share,      ///< this share of the class in all groups together
   };
@@ -40,9 +40,9 @@ struct RegroupOptions {
 /// What one pass over the losses decided.
 struct RegroupReport {
   // Where k is automatic:
-  std::optional<NoiseRate> noise_rate;  ///< as these losses show it
-  double settled_noise_rate = 0;        ///< as all losses so far show it: what k was chosen by
-  std::vector<int> per_group;           ///< k of each class; 0 where there is nothing to draw
+  std::optional<double> noise_rate;  ///< of this epoch
+  double settled_noise_rate = 0;     ///< as all epochs so far show it: what k was chosen by
+  std::vector<int> per_group;        ///< k of each class; 0 where there is nothing to draw
 };
 
 /// The Regroup Median Loss of every sample, steps 2 to 6 of the method: a robust estimate of the loss from the recorded
@@ -74,10 +74,10 @@ class RegroupMedian {
 
   const ClassIndex& classes() const { return classes_; }
 
-  /// Where k is automatic: the noise rate that the losses of each epoch have shown, not a number for an epoch without
-  /// any. Labels do not change, but what their losses tell does: a network that has memorised wrong labels
-  /// gives them small losses too. So k follows the median over the epochs so far. Whoever stops and resumes keeps
-  /// these.
+  /// Where k is automatic: the noise rate of each epoch, not a number for an epoch without any. Whoever knows it from
+  /// more than losses sets it before the weights of the epoch are asked for; otherwise it is estimated from the losses.
+  /// Labels do not change, but what a network tells about them does: one that has memorised wrong labels believes
+  /// them. So k follows the median over the epochs so far. Whoever stops and resumes keeps these.
   std::vector<float>& noise_rates() { return noise_rates_; }
 
  private:

@@ -7,6 +7,24 @@
 #include <numeric>
 
 namespace regroup {
+namespace {
+
+/// The predictor's mean over its networks; `scores` are those of `networks`.
+at::Tensor mean_of(const Predictor& predictor, const std::vector<Network*>& networks,
+                   const std::vector<Scores>& scores) {
+  const bool by_logits = predictor.mean == PredictorMean::logits;
+  at::Tensor sum;
+  for (Network* network : predictor.networks) {
+    const at::Tensor& logits =
+        scores[static_cast<std::size_t>(std::ranges::find(networks, network) - networks.begin())].logits;
+    const at::Tensor part = by_logits ? logits : at::softmax(logits, 1);
+    sum = sum.defined() ? sum + part : part;
+  }
+  const at::Tensor mean = sum / static_cast<double>(predictor.networks.size());
+  return by_logits ? at::softmax(mean, 1) : mean;
+}
+
+}  // namespace
 
 std::vector<at::Tensor> probabilities(const std::vector<Predictor>& predictors, const SampleSource& samples,
                                       std::span<const std::uint32_t> positions, const EvaluationOptions& options) {
@@ -16,18 +34,7 @@ std::vector<at::Tensor> probabilities(const std::vector<Predictor>& predictors, 
       if (std::ranges::find(networks, network) == networks.end()) networks.push_back(network);
   const auto scores = score_plainly(networks, samples, positions, options.normalisation, options.scoring);
   std::vector<at::Tensor> result;
-  for (const Predictor& predictor : predictors) {
-    const bool by_logits = predictor.mean == PredictorMean::logits;
-    at::Tensor sum;
-    for (Network* network : predictor.networks) {
-      const at::Tensor& logits =
-          scores[static_cast<std::size_t>(std::ranges::find(networks, network) - networks.begin())].logits;
-      const at::Tensor part = by_logits ? logits : at::softmax(logits, 1);
-      sum = sum.defined() ? sum + part : part;
-    }
-    const at::Tensor mean = sum / static_cast<double>(predictor.networks.size());
-    result.push_back(by_logits ? at::softmax(mean, 1) : mean);
-  }
+  for (const Predictor& predictor : predictors) result.push_back(mean_of(predictor, networks, scores));
   return result;
 }
 
@@ -35,6 +42,13 @@ at::Tensor probabilities(const Predictor& predictor, const SampleSource& samples
   std::vector<std::uint32_t> all(samples.size());
   std::iota(all.begin(), all.end(), 0U);
   return probabilities({predictor}, samples, all, options).front();
+}
+
+Scores probabilities_and_features(const Predictor& predictor, const SampleSource& samples,
+                                  std::span<const std::uint32_t> positions, const EvaluationOptions& options) {
+  const auto scores = score_plainly(predictor.networks, samples, positions, options.normalisation, options.scoring,
+                                    Wanted::features_too);
+  return {scores.front().features, mean_of(predictor, predictor.networks, scores)};
 }
 
 std::vector<std::int32_t> most_likely(const at::Tensor& probabilities) {

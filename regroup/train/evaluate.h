@@ -24,6 +24,10 @@ std::vector<at::Tensor> probabilities(const std::vector<Predictor>& predictors, 
 /// The same of one predictor and all samples.
 at::Tensor probabilities(const Predictor& predictor, const SampleSource& samples, const EvaluationOptions& options);
 
+/// What a predictor makes of samples: probabilities, and the features of its first network.
+Scores probabilities_and_features(const Predictor& predictor, const SampleSource& samples,
+                                  std::span<const std::uint32_t> positions, const EvaluationOptions& options);
+
 /// The class with the highest probability, of each image.
 std::vector<std::int32_t> most_likely(const at::Tensor& probabilities);
 

@@ -39,7 +39,7 @@ for line in 'regroup [0-9]+\.[0-9]+\.[0-9]+$' 'engine +[a-zA-Z]+ \([A-Za-z]+\) [
   'precision +(bf16|fp32)' 'threads +[1-9]'; do
   grep -qE "^$line" <<<"$version" || fail "no '$line' in: $version"
 done
-mistake "'frobnicate' is not known here; the commands are train, eval, predict, presets, runs, reproduce, noise, reference, completion" frobnicate
+mistake "'frobnicate' is not known here; the commands are train, audit, eval, predict, presets, runs, reproduce, noise, reference, completion" frobnicate
 mistake "'--bogus' is not known here.*regroup noise --help" noise --data fashion-mnist --noise none --out x.csv --bogus
 mistake '--noise is required.*regroup noise --help' noise --data fashion-mnist --out x.csv
 mistake "unknown noise 'pairflop'.*symmetric" noise --data fashion-mnist --noise pairflop:0.1 --out x.csv

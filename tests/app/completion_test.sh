@@ -45,7 +45,7 @@ offers 'refuse skip' regroup predict --on-bad-image ''
 offers '' regroup train --epochs ''
 offers cifar100-pair-0.45 regroup train --preset cifar100-p
 offers cifar100-pair-0.45 regroup presets cifar100-p
-offers 'ablation all' regroup reproduce --jobs 2 a
+offers 'ablation all audit' regroup reproduce --jobs 2 a
 offers 'table1 table2 table3 table4 table5' regroup reproduce ablation table
 offers my-grid.toml regroup reproduce my-
 offers smoke regroup reproduce table1 --scale sm

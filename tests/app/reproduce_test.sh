@@ -15,7 +15,7 @@ title = "Small"
 caption = "Tiny runs of cross-entropy and RML"
 seeds = 5
 settings = { data = "fashion-mnist", epochs = 200, model = "resnet18", val-split = 0.0 }
-show = ["accuracy", "curves", "losses", "cost"]
+show = ["accuracy", "curves", "losses", "cost", "audit"]
 [[block]]
 label = "Fashion-MNIST"
 columns = [{ id = "sym", label = "Symmetric 0.5", noise = "symmetric:0.5" }]
@@ -66,12 +66,12 @@ regroup "${command[@]}" --output whole --seeds 1 --dry-run > plan
 # What is done is not done again, and a changed setting is a new run.
 touch -d '2001-01-01' whole/runs/*/summary.json
 regroup "${command[@]}" --output whole --quiet 2> /dev/null
-[ -z "$(find whole/runs -name summary.json -newermt 2002-01-01)" ] || fail 'a run that was done was done again'
+[ -z "$(find whole/runs -maxdepth 2 -name summary.json -newermt 2002-01-01)" ] || fail 'a run that was done was done again'
 sed -i 's/val-split = 0.0/val-split = 0.1/' grid.toml
 regroup "${command[@]}" --output whole --only ce --seeds 1 --quiet 2> /dev/null
-[ "$(find whole/runs -name summary.json -newermt 2002-01-01 | wc -l)" = 1 ] || fail 'a changed setting was not a new run'
+[ "$(find whole/runs -maxdepth 2 -name summary.json -newermt 2002-01-01 | wc -l)" = 1 ] || fail 'a changed setting was not a new run'
 
-for file in index.html tables/grid.md tables/grid-model.md tables/grid-ema.md tables/grid-cost.md tables/grid.csv tables/grid.tex tables/grid-runs.csv; do
+for file in index.html tables/grid.md tables/grid-model.md tables/grid-ema.md tables/grid-cost.md tables/grid-audit.md tables/grid-audit-rate.md tables/grid.csv tables/grid.tex tables/grid-runs.csv; do
   [ -s "parts/$file" ] || fail "$file is missing"
 done
 grep -q '89.13' parts/tables/grid.md || fail "the paper's figure is not in the table"

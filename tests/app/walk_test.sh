@@ -40,6 +40,21 @@ run='runs/my photos-rml-1'
 does 'eval' '% of 15 test images' regroup eval "$run"
 does 'predict' '' regroup predict "$run" 'my photos/test' --out predictions.csv
 [ "$(wc -l < predictions.csv)" = 16 ] || fail "predictions.csv has $(wc -l < predictions.csv) lines for 15 photos"
+does 'audit' '33 labels of training and validation images: about' regroup audit "$run"
+for file in issues.csv corrected.csv trusted.csv summary.json label-studio.json metadata.csv; do
+  [ -s "$run/audit/$file" ] || fail "audit leaves no $file"
+done
+[ "$(wc -l < "$run/audit/issues.csv")" = 49 ] || fail "issues.csv has $(wc -l < "$run/audit/issues.csv") lines for 48 labels"
+refused 'has findings already; give --overwrite' audit "$run"
+does 'audit of a part' '' regroup audit "$run" --part test --out part
+[ "$(wc -l < part/issues.csv)" = 16 ] || fail "issues.csv has $(wc -l < part/issues.csv) lines for 15 test labels"
+does 'suspects in folders' 'suspects are in' regroup audit "$run" --sort-into suspects --link --overwrite
+does 'corrected labels are labels' '' regroup train --data 'folder:my photos' --recipe fast --epochs 1 \
+  --labels "$run/audit/corrected.csv" --trusted "$run/audit/trusted.csv" --output corrected
+refused 'is not the folder of a run' audit 'my photos'
+refused 'give a run' audit
+refused 'needs the given labels' audit --from-probabilities "$run/labels.csv" --out nothing
+refused 'runs/gone: is not the folder of a run' audit runs/gone
 does 'runs' 'my photos-rml-1 +rml +folder:my photos +none +fast +1 +16 epochs' regroup runs
 does 'resuming a run that is done' 'test accuracy' regroup train --resume "$run"
 does 'the same settings again' '' regroup train --config "$run/config.toml" --epochs 1 --output again

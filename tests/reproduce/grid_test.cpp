@@ -72,7 +72,7 @@ TEST(Grid, SaysWhereItIsWrong) {
   EXPECT_EQ(message(with("after = \"ce\"", "after = \"rml\"")),
             "g, block Fashion-MNIST: row RML comes after 'rml', which is no row before it");
   EXPECT_EQ(message(with("seeds = 2", "show = [\"pie\"]")),
-            "g: show: unknown 'pie'; known: accuracy, curves, losses, cost");
+            "g: show: unknown 'pie'; known: accuracy, curves, losses, cost, audit");
 }
 
 TEST(Grid, HasAllOfThePapersTablesAtEveryScale) {

@@ -1,0 +1,198 @@
+// regroup audit: which labels are wrong.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "cli.h"
+#include "console.h"
+#include "output.h"
+#include "regroup/audit/audit_files.h"
+#include "regroup/audit/sort_into.h"
+#include "regroup/core/error.h"
+#include "regroup/core/file.h"
+#include "regroup/core/parallel.h"
+#include "regroup/io/npy.h"
+#include "regroup/train/audit_run.h"
+#include "regroup/train/foreign_predictions.h"
+#include "regroup/train/trainer.h"
+
+namespace regroup {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct AuditFlags {
+  std::optional<std::string> run, data, data_dir, out, probabilities, labels, sort_into, budget;
+  std::string part = "all", device = "auto";
+  bool link = false, save_predictions = false, overwrite = false, quiet = false;
+};
+
+AuditPart part_of(const std::string& name) {
+  return name == "train"  ? AuditPart::train
+         : name == "val"  ? AuditPart::validation
+         : name == "test" ? AuditPart::test
+                          : AuditPart::all;
+}
+
+/// Trains on somebody's data with the defaults, and returns the run's folder.
+std::string train_first(const AuditFlags& flags, Console& console) {
+  std::vector<GivenValue> given{{"data", *flags.data, "--data"}};
+  if (flags.data_dir) given.push_back({"data-dir", *flags.data_dir, "--data-dir"});
+  if (flags.budget) given.push_back({"budget", *flags.budget, "--budget"});
+  const Settings settings = resolve_settings({given});
+  std::string folder = free_output(settings);
+  const TrainResult result = train(settings, {folder, false, &stop_requested()}, console);
+  if (!result.finished) {
+    console.message(fmt::format("Stopped and saved. Resume by: regroup train --resume {}", shell_word(folder)));
+    console.message(fmt::format("Then: regroup audit {}", shell_word(folder)));
+    throw Stopped();
+  }
+  return folder;
+}
+
+void write_whole(const fs::path& folder, const Audit& audit) {
+  fs::create_directories(folder);
+  write_file(folder / "issues.csv", issues_csv(audit));
+  write_file(folder / "summary.json", summary_json(audit));
+}
+
+/// Who has findings already wants to know before the work.
+void refuse_findings(const fs::path& folder, bool overwrite) {
+  if (fs::exists(folder / "issues.csv") && !overwrite)
+    throw UserError(
+        fmt::format("{}: has findings already; give --overwrite, or another folder by --out", folder.string()));
+}
+
+void audit_foreign(const AuditFlags& flags) {
+  if (!flags.labels) throw UserError("--from-probabilities needs the given labels; name their file by --labels");
+  if (!flags.out) throw UserError("name the folder of the findings by --out");
+  const ForeignPredictions foreign = read_foreign_predictions(*flags.probabilities, *flags.labels);
+  const fs::path out = *flags.out;
+  refuse_findings(out, flags.overwrite);
+  const Audit audit =
+      audit_probabilities(foreign.class_names, foreign.labels, foreign.probabilities, hardware_threads());
+  write_whole(out, audit);
+  write_file(out / "corrected.csv", corrected_csv(audit, foreign.labels, {}, {}));
+  write_file(out / "trusted.csv", trusted_csv(audit));
+  if (flags.quiet) return;
+  write_out(audit_text(audit));
+  print_out("\nThe list is {}, the worst label first; corrected labels are in corrected.csv beside it.\n",
+            (out / "issues.csv").string());
+}
+
+/// For other programs: a row per label, those of training images by index, then those of validation images.
+void write_predictions(const fs::path& out, const RunPredictions& run) {
+  const auto classes = static_cast<std::size_t>(run.data.dataset.classes());
+  std::vector<float> probabilities, features = run.train.features;
+  std::vector<std::int32_t> indexes;
+  for (const ScoredSamples* scored : {&run.train, &run.validation}) {
+    for (std::size_t i = 0; i < scored->positions.size(); ++i) {
+      probabilities.resize(probabilities.size() + classes);
+      scored->last.read(i, std::span(probabilities).last(classes));
+      indexes.push_back(static_cast<std::int32_t>(scored->positions[i]));
+    }
+  }
+  features.insert(features.end(), run.validation.features.begin(), run.validation.features.end());
+  const std::size_t rows = indexes.size();
+  write_npy(out / "indexes.npy", indexes, std::array{rows});
+  write_npy(out / "probabilities.npy", probabilities, std::array{rows, classes});
+  if (features.size() == rows * run.train.dimension)
+    write_npy(out / "features.npy", features, std::array{rows, run.train.dimension});
+}
+
+/// What to do next, with the folders in it.
+void tell_next(const fs::path& run, const fs::path& out, bool has_paths) {
+  const std::string folder = shell_word(out.string());
+  print_out("\n{}/issues.csv has every label, the worst first{}.\n", folder,
+            has_paths ? "; label-studio.json and metadata.csv are for Label Studio and Hugging Face" : "");
+  print_out(
+      "Train again on the corrected labels:\n  regroup train --config {}/config.toml --labels {}/corrected.csv "
+      "--noise none\n",
+      shell_word(run.string()), folder);
+}
+
+void audit_trained(const AuditFlags& flags, const std::string& run, Console& console) {
+  const fs::path out = flags.out ? fs::path(*flags.out) : fs::path(run) / "audit";
+  refuse_findings(out, flags.overwrite);
+  std::vector<GivenValue> given;
+  if (flags.run && flags.data) given.push_back({"data", *flags.data, "--data"});
+  if (flags.data_dir) given.push_back({"data-dir", *flags.data_dir, "--data-dir"});
+  const RunPredictions predictions = read_run_predictions(run, given, flags.device, console);
+  if (predictions.epochs_done < predictions.epochs)
+    console.message(fmt::format("{}: {} of {} epochs are done; what is believed may still change", run,
+                                predictions.epochs_done, predictions.epochs));
+  const Audit audit = audit_run(predictions, part_of(flags.part), hardware_threads());
+  if (!audit.knows_history)
+    console.message(
+        fmt::format("{}: has kept no predictions while it trained; its last ones alone are judged by", run));
+  if (!audit.labels.front().beliefs.memorisation.known)
+    console.message(
+        "There are fewer than 50 validation images, so what the network has memorised is not known: it may believe "
+        "wrong labels");
+  const LabelledSet& images = predictions.data.dataset.train;
+  write_whole(out, audit);
+  write_file(out / "corrected.csv",
+             corrected_csv(audit, predictions.data.observed, predictions.data.clean, images.paths));
+  write_file(out / "trusted.csv", trusted_csv(audit));
+  const fs::path& root = predictions.data.dataset.root;
+  if (!images.paths.empty()) {
+    write_file(out / "label-studio.json", label_studio_json(audit, root));
+    write_file(out / "metadata.csv", metadata_csv(audit));
+  }
+  if (flags.save_predictions) write_predictions(out, predictions);
+  if (flags.sort_into) {
+    const std::size_t sorted = sort_into(audit, root, *flags.sort_into, flags.link ? SortBy::link : SortBy::copy);
+    console.message(fmt::format("{} suspects are in {}/GIVEN/SUGGESTED", sorted, *flags.sort_into));
+  }
+  if (flags.quiet) return;
+  write_out(audit_text(audit));
+  tell_next(run, out, !images.paths.empty());
+}
+
+void run_audit(const AuditFlags& flags) {
+  if ((flags.run || flags.data) == flags.probabilities.has_value())
+    throw UserError("give a run's folder, or images by --data, or predictions by --from-probabilities, one of them");
+  if (flags.probabilities) return audit_foreign(flags);
+  Console console(flags.quiet);
+  audit_trained(flags, flags.run ? *flags.run : train_first(flags, console), console);
+}
+
+}  // namespace
+
+void add_audit_command(CLI::App& app) {
+  auto flags = std::make_shared<AuditFlags>();
+  CLI::App* command = app.add_subcommand("audit", "Tell which labels are wrong");
+  command->add_option("run", flags->run, "A run's folder, finished or not");
+  command->add_option(
+      "--data", flags->data,
+      "Images with doubtful labels, folder:PATH for instance, to train on first; with a run: where its images are now");
+  command->add_option("--data-dir", flags->data_dir, "Where the dataset lies, if it was moved");
+  command->add_option("--budget", flags->budget, "With --data: how long the training may take, 20m for instance");
+  command->add_option("--from-probabilities", flags->probabilities,
+                      "NPY file of what another tool predicts, a row of probabilities per label");
+  command->add_option("--labels", flags->labels, "With --from-probabilities: the given labels, CSV, text or NPY");
+  command->add_option("--part", flags->part, "Which labels are listed: all, train, val or test")
+      ->check(CLI::IsMember({"all", "train", "val", "test"}))
+      ->capture_default_str();
+  command->add_option("--out", flags->out, "Folder of the findings [RUN/audit]");
+  command->add_option("--sort-into", flags->sort_into,
+                      "Copy the suspects to this folder, by given and suggested label; nothing is moved or deleted");
+  command->add_flag("--link", flags->link, "With --sort-into: make links instead of copies");
+  command->add_flag("--save-predictions", flags->save_predictions,
+                    "Also write indexes.npy, probabilities.npy and features.npy, a row per label, for other tools");
+  command->add_option("--device", flags->device, "auto, cpu or cuda")->capture_default_str();
+  command->add_flag("--overwrite", flags->overwrite, "Replace findings that exist");
+  command->add_flag("-q,--quiet", flags->quiet, "Print nothing but warnings");
+  command->footer(
+      "Examples:\n  regroup audit runs/photos-rml-1\n"
+      "  regroup audit --data folder:photos --budget 20m\n"
+      "  regroup audit runs/photos-rml-1 --sort-into suspects --link --overwrite\n"
+      "  regroup audit --from-probabilities p.npy --labels labels.csv --out findings");
+  command->callback([flags] { run_audit(*flags); });
+}
+
+}  // namespace regroup

@@ -1,0 +1,1 @@
+regroup_test(labels beliefs_test.cpp memorisation_test.cpp prediction_book_test.cpp transition_fit_test.cpp)

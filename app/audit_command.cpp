@@ -129,10 +129,9 @@ void audit_trained(const AuditFlags& flags, const std::string& run, Console& con
   if (!audit.knows_history)
     console.message(
         fmt::format("{}: has kept no predictions while it trained; its last ones alone are judged by", run));
-  if (!audit.labels.front().beliefs.memorisation.known)
+  if (!audit.labels.front().beliefs.has_held_out)
     console.message(
-        "There are fewer than 50 validation images, so what the network has memorised is not known: it may believe "
-        "wrong labels");
+        "There are fewer than 50 validation images to check the network by: how many labels are wrong is less certain");
   const LabelledSet& images = predictions.data.dataset.train;
   write_whole(out, audit);
   write_file(out / "corrected.csv",

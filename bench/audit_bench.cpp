@@ -84,7 +84,7 @@ RunPredictions made_run(std::size_t count, int classes) {
   data.observed = all_labels;
   ScoredSamples train = part(0, trained), validation = part(trained, count);
   PredictionBook history = train.last;
-  return {std::move(data), std::move(train), std::move(validation), {}, std::move(history), 1, 1};
+  return {std::move(data), std::move(train), std::move(validation), {}, std::move(history), {}, 1, 1};
 }
 
 }  // namespace

@@ -70,9 +70,8 @@ Json labels_json(const Audit& audit, const AuditedLabels& labels) {
   json["classes"] = classes;
   json["transition_matrix"] = matrix;
   json["sharpness"] = rounded(beliefs.fit.sharpness);
-  json["memorisation"] = {{"known", beliefs.memorisation.known},
-                          {"scale", rounded(beliefs.memorisation.scale)},
-                          {"margin_growth", rounded(beliefs.memorisation.mean_growth())}};
+  json["trained_on"] = {{"scale", rounded(beliefs.trained_on.scale)}, {"shift", rounded(beliefs.trained_on.shift)}};
+  json["held_out"] = {{"scale", rounded(beliefs.held_out.scale)}, {"shift", rounded(beliefs.held_out.shift)}};
   if (const auto quality = audit_quality(audit, labels)) {
     json["truth"] = {{"known", quality->known},
                      {"noise_rate", rounded(static_cast<double>(quality->wrong) / static_cast<double>(quality->known))},

@@ -60,41 +60,67 @@ PredictionRows some_rows(const BeliefInput& input, bool trained_on) {
   return rows;
 }
 
-PredictionRows comparable(PredictionRows trained, const PredictionRows& held_out, const Memorisation& memorisation) {
-  for (std::size_t i = 0; i < trained.size(); ++i) memorisation.undo(trained.row(i), trained.labels[i]);
-  trained.scores.insert(trained.scores.end(), held_out.scores.begin(), held_out.scores.end());
-  trained.labels.insert(trained.labels.end(), held_out.labels.begin(), held_out.labels.end());
-  return trained;
-}
-
-double noise_rate_of(const PredictionRows& rows, const TransitionFit& fit) {
-  std::vector<double> posterior(static_cast<std::size_t>(rows.classes));
+double mean_wrong(const PredictionRows& rows, const TransitionFit& fit, const Adjustment& adjustment) {
+  const auto width = static_cast<std::size_t>(rows.classes);
+  std::vector<float> row(width);
+  std::vector<double> posterior(width);
   double wrong = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    posterior_of(rows.row(i), rows.labels[i], fit, posterior);
+    std::ranges::copy(rows.row(i), row.begin());
+    adjustment.apply(row, rows.labels[i]);
+    posterior_of(row, rows.labels[i], fit, posterior);
     wrong += 1 - posterior[static_cast<std::size_t>(rows.labels[i])];
   }
-  return rows.size() > 0 ? wrong / static_cast<double>(rows.size()) : 0;
+  return wrong / static_cast<double>(rows.size());
 }
 
-/// The standard error of the noise rate: the luck of the samples that the matrix is read from, how much the answer
-/// depends on which those are, and how well memorisation is known.
-double standard_error(const PredictionRows& trained, const PredictionRows& held_out, const Memorisation& memorisation,
-                      double rate) {
-  const TransitionOptions narrow{.clear = 0.05}, wide{.clear = 0.2};
-  const PredictionRows rows = comparable(trained, held_out, memorisation);
-  const auto clear = TransitionOptions().clear * static_cast<double>(rows.size());
-  const double luck = rate * (1 - rate) / std::max(clear, 1.0);
-  const double spread =
-      (noise_rate_of(rows, fit_transition(rows, narrow)) - noise_rate_of(rows, fit_transition(rows, wide))) / 2;
-  double slope = 0;
-  if (memorisation.known) {
-    Memorisation other = memorisation;
-    for (float& margin : other.to) margin -= static_cast<float>(memorisation.error);
-    const PredictionRows moved = comparable(trained, held_out, other);
-    slope = noise_rate_of(moved, fit_transition(moved)) - rate;
+/// The shift by which this share of the labels is believed to be wrong.
+double fit_shift(const PredictionRows& rows, const TransitionFit& fit, double scale, double noise_rate) {
+  constexpr int halvings = 24;
+  if (rows.size() == 0) return 0;
+  double low = -20, high = 20;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2;
+    (mean_wrong(rows, fit, {scale, middle}) > noise_rate ? low : high) = middle;
   }
-  return std::sqrt(luck + spread * spread + slope * slope);
+  return (low + high) / 2;
+}
+
+/// How far apart the two best classes beside the given label are, as the root of the mean square. Training on the label
+/// hardly touches this.
+double spread_of_others(const PredictionRows& rows) {
+  constexpr float nothing = -3e38F;
+  double squares = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    float best = nothing, next = nothing;
+    const auto row = rows.row(i);
+    for (std::size_t y = 0; y < row.size(); ++y) {
+      if (y == static_cast<std::size_t>(rows.labels[i])) continue;
+      next = std::max(next, std::min(best, row[y]));
+      best = std::max(best, row[y]);
+    }
+    if (next > nothing) squares += static_cast<double>(best - next) * static_cast<double>(best - next);
+  }
+  return std::sqrt(squares / static_cast<double>(rows.size()));
+}
+
+double scale_between(const PredictionRows& from, const PredictionRows& to) {
+  const double ratio = spread_of_others(to) / spread_of_others(from);
+  return std::isfinite(ratio) && ratio > 0 ? std::clamp(ratio, 0.1, 10.0) : 1;
+}
+
+UncertainRate estimate_rate(const BeliefInput& input, const PredictionRows& trained, const PredictionRows& held_out,
+                            bool has_held_out) {
+  const std::optional<double> course = rate_of_course(input.course);
+  if (!course && !has_held_out) {
+    const Disagreement differ = clear_disagreement(trained.size() > held_out.size() ? trained : held_out);
+    return rate_of_held_out(differ.rate, differ.clear);
+  }
+  const Disagreement differ = clear_disagreement(held_out);
+  const UncertainRate seen = rate_of_held_out(differ.rate, differ.clear);
+  if (!course) return seen;
+  const UncertainRate learnt = uncertain_rate_of_course(*course, clear_disagreement(trained).clear);
+  return has_held_out ? combined(learnt, seen) : learnt;
 }
 
 Estimate share_with_error(double value, double error) {
@@ -135,7 +161,7 @@ void judge(const BeliefInput& input, Beliefs& beliefs) {
     std::vector<double> posterior(width);
     for (std::size_t i = begin; i < end; ++i) {
       read_scores(input, i, row);
-      if (is_trained_on(input, i)) beliefs.memorisation.undo(row, input.labels[i]);
+      (is_trained_on(input, i) ? beliefs.trained_on : beliefs.held_out).apply(row, input.labels[i]);
       const double label_probability = posterior_of(row, input.labels[i], beliefs.fit, posterior);
       beliefs.samples[i] = belief_of(posterior, input.labels[i]);
       beliefs.samples[i].label_probability = static_cast<float>(label_probability);
@@ -147,6 +173,11 @@ void judge(const BeliefInput& input, Beliefs& beliefs) {
 }
 
 }  // namespace
+
+void Adjustment::apply(std::span<float> row, std::int32_t label) const {
+  for (float& score : row) score *= static_cast<float>(scale);
+  row[static_cast<std::size_t>(label)] += static_cast<float>(shift);
+}
 
 Estimate Beliefs::expected_wrong(std::span<const std::uint32_t> chosen) const {
   double wrong = 0, variance = 0;
@@ -167,10 +198,17 @@ Beliefs believe(const BeliefInput& input) {
   check(input);
   Beliefs beliefs;
   const PredictionRows trained = some_rows(input, true), held_out = some_rows(input, false);
-  beliefs.memorisation = fit_memorisation(trained, held_out);
-  const PredictionRows rows = comparable(trained, held_out, beliefs.memorisation);
-  beliefs.fit = fit_transition(rows);
-  beliefs.uncertainty = standard_error(trained, held_out, beliefs.memorisation, noise_rate_of(rows, beliefs.fit));
+  // Fewer do not tell anything from chance.
+  constexpr std::size_t enough = 50;
+  beliefs.has_held_out = held_out.size() >= enough;
+  const UncertainRate rate = estimate_rate(input, trained, held_out, beliefs.has_held_out);
+  const PredictionRows& most = trained.size() > held_out.size() ? trained : held_out;
+  beliefs.fit.transition = clear_transition(most, rate.value);
+  beliefs.fit.sharpness = fit_sharpness(beliefs.has_held_out ? held_out : most, beliefs.fit.transition);
+  if (beliefs.has_held_out && trained.size() >= enough) beliefs.trained_on.scale = scale_between(trained, held_out);
+  beliefs.trained_on.shift = fit_shift(trained, beliefs.fit, beliefs.trained_on.scale, rate.value);
+  beliefs.held_out.shift = beliefs.has_held_out ? fit_shift(held_out, beliefs.fit, 1, rate.value) : 0;
+  beliefs.uncertainty = rate.error;
   judge(input, beliefs);
 
   std::vector<std::vector<std::uint32_t>> members(static_cast<std::size_t>(input.classes));

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "regroup/labels/memorisation.h"
+#include "regroup/labels/noise_rate_estimate.h"
 #include "regroup/labels/transition_fit.h"
 
 namespace regroup {
@@ -21,6 +21,8 @@ struct BeliefInput {
   std::span<const std::int32_t> labels;   ///< the given ones
   std::span<const Footing> footing;       ///< of each sample; empty: all are held out
   std::span<const std::uint8_t> trusted;  ///< 1: somebody has verified the label; empty: none is
+
+  std::span<const float> course;  ///< the noise rate after each epoch of the training (rate_of_course); or empty
 
   /// Fills in the log-probabilities that are predicted for a sample. Called from several threads.
   std::function<void(std::size_t sample, std::span<float> log_probabilities)> predict;
@@ -42,9 +44,19 @@ struct Estimate {
   double value = 0, low = 0, high = 0;
 };
 
+/// What is done to the scores of samples, so that those of both footings are comparable: averaged predictions are
+/// softer than single ones, and a network favours a label that it was trained on.
+struct Adjustment {
+  double scale = 1;  ///< of all scores
+  double shift = 0;  ///< then added to that of the given label
+
+  void apply(std::span<float> row, std::int32_t label) const;
+};
+
 struct Beliefs {
   TransitionFit fit;
-  Memorisation memorisation;
+  Adjustment trained_on, held_out;
+  bool has_held_out = false;  ///< there were enough to learn from them
   std::vector<Belief> samples;
   Estimate noise_rate;                      ///< the share of wrong labels
   std::vector<Estimate> class_noise_rates;  ///< by given label
@@ -58,9 +70,14 @@ struct Beliefs {
 /// The belief about each label, from what a network predicts and what the labels of all samples show about how they
 /// went wrong. There is no parameter that is set for a dataset.
 ///
-/// 1. Samples that the network was trained on are made comparable to those that it was not (memorisation.h).
-/// 2. The matrix from true to given labels is read from the samples that are predicted most clearly (transition_fit.h).
+/// 1. The noise rate is estimated from the course of the training and from the clearest predictions of samples that
+///    were not trained on (noise_rate_estimate.h).
+/// 2. The matrix from true to given labels is read from the samples that are predicted most clearly (transition_fit.h);
+///    how sharp predictions are, from the likelihood of labels that were not trained on.
 /// 3. Bayes: P(true = y | given) is proportional to P(y | image) * T(y, given).
+/// 4. The scores of given labels are shifted, for each footing by one amount, until as many labels are believed wrong
+/// as
+///    the noise rate says. That takes back what the network has memorised.
 ///
 /// Throws UserError that names the first label or prediction that does not fit.
 Beliefs believe(const BeliefInput& input);

@@ -5,24 +5,25 @@
 
 namespace regroup {
 
-std::vector<std::uint32_t> most_confident(const PredictionRows& rows, double share, std::size_t least) {
-  struct Lead {
-    float lead;
-    std::uint32_t sample;
-  };
-  std::vector<std::vector<Lead>> predicted(static_cast<std::size_t>(rows.classes));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto row = rows.row(i);
-    const auto best = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
-    predicted[best].push_back({margin_of(row, static_cast<std::int32_t>(best)), static_cast<std::uint32_t>(i)});
-  }
+Clearness clearness_of(std::span<const float> row) {
+  const auto best = static_cast<std::int32_t>(std::ranges::max_element(row) - row.begin());
+  return {best, margin_of(row, best)};
+}
+
+std::vector<std::uint32_t> most_confident(std::span<const Clearness> samples, int classes, double share,
+                                          std::size_t least) {
+  std::vector<std::vector<std::uint32_t>> predicted(static_cast<std::size_t>(classes));
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    predicted[static_cast<std::size_t>(samples[i].predicted)].push_back(static_cast<std::uint32_t>(i));
   std::vector<std::uint32_t> chosen;
-  for (auto& leads : predicted) {
-    const auto part = static_cast<std::size_t>(std::ceil(share * static_cast<double>(leads.size())));
-    const std::size_t count = std::min(std::max(part, least), leads.size());
-    std::ranges::sort(
-        leads, [](const Lead& a, const Lead& b) { return a.lead != b.lead ? a.lead > b.lead : a.sample < b.sample; });
-    for (std::size_t k = 0; k < count; ++k) chosen.push_back(leads[k].sample);
+  for (auto& members : predicted) {
+    const auto part = static_cast<std::size_t>(std::ceil(share * static_cast<double>(members.size())));
+    const std::size_t count = std::min(std::max(part, least), members.size());
+    const auto last = members.begin() + static_cast<std::ptrdiff_t>(count);
+    std::ranges::partial_sort(members, last, [&](std::uint32_t a, std::uint32_t b) {
+      return samples[a].lead != samples[b].lead ? samples[a].lead > samples[b].lead : a < b;
+    });
+    chosen.insert(chosen.end(), members.begin(), last);
   }
   std::ranges::sort(chosen);
   return chosen;

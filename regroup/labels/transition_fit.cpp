@@ -5,9 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-
-#include "regroup/labels/confident.h"
-
 namespace regroup {
 namespace {
 
@@ -59,15 +56,84 @@ double mean_log_likelihood(const PredictionRows& rows, const TransitionMatrix& t
   return sum / static_cast<double>(std::max<std::size_t>(rows.size(), 1));
 }
 
-/// Of each predicted class how often the clearest predictions come with each label.
-std::vector<double> clear_counts(const PredictionRows& rows, const TransitionOptions& options) {
-  const auto width = static_cast<std::size_t>(rows.classes);
-  std::vector<double> counts(width * width);
-  for (const std::uint32_t i : most_confident(rows, options.clear, options.least_clear)) {
-    const auto row = rows.row(i);
-    ++counts[cell(static_cast<int>(std::ranges::max_element(row) - row.begin()), rows.labels[i], rows.classes)];
+/// What decides about the prediction for a sample whose given label is scored higher or lower.
+struct LabelView {
+  float own = 0, best = 0, next = 0;  ///< the score of the label, and the two best of the others
+  std::int32_t label = 0, best_class = 0;
+
+  Clearness lowered_by(float amount) const {
+    const float changed = own - amount;
+    return changed > best ? Clearness{label, changed - best} : Clearness{best_class, best - std::max(next, changed)};
   }
-  return counts;
+};
+
+LabelView view_of(std::span<const float> row, std::int32_t label) {
+  constexpr float nothing = -3e38F;
+  LabelView view{row[static_cast<std::size_t>(label)], nothing, nothing, label, label == 0 ? 1 : 0};
+  for (std::size_t y = 0; y < row.size(); ++y) {
+    if (y == static_cast<std::size_t>(label)) continue;
+    if (row[y] > view.best) {
+      view.next = view.best;
+      view.best = row[y];
+      view.best_class = static_cast<std::int32_t>(y);
+    } else {
+      view.next = std::max(view.next, row[y]);
+    }
+  }
+  return view;
+}
+
+std::vector<LabelView> views_of(const PredictionRows& rows) {
+  std::vector<LabelView> views;
+  views.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) views.push_back(view_of(rows.row(i), rows.labels[i]));
+  return views;
+}
+
+/// The matrix that the clearest predictions show, and how often each class is predicted.
+struct ClearMatrix {
+  TransitionMatrix transition;
+  std::vector<double> predicted;  ///< shares
+  double clear = 0;               ///< samples
+
+  double rate() const {
+    double wrong = 0;
+    for (std::size_t y = 0; y < predicted.size(); ++y)
+      wrong += predicted[y] * (1 - transition(static_cast<int>(y), static_cast<int>(y)));
+    return wrong;
+  }
+};
+
+ClearMatrix clear_matrix(std::span<const LabelView> views, int classes, float lowered_by,
+                         const TransitionOptions& options) {
+  const auto width = static_cast<std::size_t>(classes);
+  std::vector<Clearness> samples;
+  samples.reserve(views.size());
+  std::vector<double> counts(width * width), predicted(width);
+  for (const LabelView& view : views) {
+    samples.push_back(view.lowered_by(lowered_by));
+    predicted[static_cast<std::size_t>(samples.back().predicted)] += 1 / static_cast<double>(views.size());
+  }
+  const std::vector<std::uint32_t> clear = most_confident(samples, classes, options.clear, options.least_clear);
+  for (const std::uint32_t i : clear) ++counts[cell(samples[i].predicted, views[i].label, classes)];
+  return {shrunk_transition(counts, classes), std::move(predicted), static_cast<double>(clear.size())};
+}
+
+/// Multiplies the odds of wrong labels in all classes until the matrix has this rate.
+void set_rate(ClearMatrix& matrix, double rate) {
+  constexpr int halvings = 60;
+  const TransitionMatrix before = matrix.transition;
+  double low = -40, high = 40;  // of the factor's logarithm
+  for (int i = 0; i < halvings; ++i) {
+    const double factor = std::exp((low + high) / 2);
+    for (int y = 0; y < before.classes(); ++y) {
+      const double right = before(y, y), wrong = 1 - right;
+      const double now = factor * wrong / (right + factor * wrong);
+      for (int o = 0; o < before.classes(); ++o)
+        matrix.transition(y, o) = o == y ? 1 - now : wrong > 0 ? before(y, o) / wrong * now : 0;
+    }
+    (matrix.rate() < rate ? low : high) = (low + high) / 2;
+  }
 }
 
 }  // namespace
@@ -104,39 +170,62 @@ TransitionMatrix shrunk_transition(const std::vector<double>& counts, int classe
   return matrix;
 }
 
-TransitionFit fit_transition(const PredictionRows& rows, const TransitionOptions& options) {
+Disagreement clear_disagreement(const PredictionRows& rows, const TransitionOptions& options) {
+  if (rows.size() == 0 || rows.classes < 2) return {};
+  const ClearMatrix matrix = clear_matrix(views_of(rows), rows.classes, 0, options);
+  return {matrix.rate(), matrix.clear};
+}
+
+Disagreement clear_disagreement(const PredictionBook& book) {
+  constexpr std::size_t enough = 200'000;  // more samples take longer and say the same
+  constexpr float least = 1e-7F;
+  const std::size_t stride = book.size() / enough + 1;
+  std::vector<float> row(static_cast<std::size_t>(book.classes()));
+  std::vector<LabelView> views;
+  for (std::size_t i = 0; i < book.size(); i += stride) {
+    if (book.turns(i) == 0) continue;
+    book.read(i, row);
+    for (float& p : row) p = std::log(std::max(p, least));
+    views.push_back(view_of(row, book.labels()[i]));
+  }
+  if (views.empty() || book.classes() < 2) return {};
+  const ClearMatrix matrix = clear_matrix(views, book.classes(), 0, {});
+  return {matrix.rate(), matrix.clear};
+}
+
+TransitionMatrix clear_transition(const PredictionRows& rows, double noise_rate, const TransitionOptions& options) {
+  constexpr int halvings = 20;
+  if (rows.size() == 0 || rows.classes < 2) return symmetric_transition(rows.classes, 0);
+  const std::vector<LabelView> views = views_of(rows);
+  float low = -16, high = 16;  // as far as scores may lie apart
+  ClearMatrix matrix = clear_matrix(views, rows.classes, 0, options);
+  for (int i = 0; i < halvings; ++i) {
+    const float amount = (low + high) / 2;
+    matrix = clear_matrix(views, rows.classes, amount, options);
+    (matrix.rate() < noise_rate ? low : high) = amount;
+  }
+  set_rate(matrix, noise_rate);
+  return matrix.transition;
+}
+
+double fit_sharpness(const PredictionRows& rows, const TransitionMatrix& transition) {
   // Factors by which the sharpness is changed, until none of them helps.
   constexpr std::array steps{0.67, 0.82, 0.9, 0.97, 1.03, 1.1, 1.22, 1.5};
   constexpr double softest = 0.05, sharpest = 20;
   constexpr int most_rounds = 40;
-  TransitionFit fit{symmetric_transition(rows.classes, 0), 1, 0};
-  if (rows.size() == 0 || rows.classes < 2) return fit;
-  fit.transition = shrunk_transition(clear_counts(rows, options), rows.classes);
-  fit.log_likelihood = mean_log_likelihood(rows, fit.transition, fit.sharpness);
-  for (int round = 0; round < most_rounds; ++round) {
-    const double before = fit.sharpness;
+  double best = 1, most = mean_log_likelihood(rows, transition, best);
+  for (int round = 0; round < most_rounds && rows.size() > 0; ++round) {
+    const double before = best;
     for (const double step : steps) {
       const double sharpness = std::clamp(before * step, softest, sharpest);
-      const double likelihood = mean_log_likelihood(rows, fit.transition, sharpness);
-      if (likelihood <= fit.log_likelihood) continue;
-      fit.log_likelihood = likelihood;
-      fit.sharpness = sharpness;
+      const double likelihood = mean_log_likelihood(rows, transition, sharpness);
+      if (likelihood <= most) continue;
+      most = likelihood;
+      best = sharpness;
     }
-    if (fit.sharpness == before) break;
+    if (best == before) break;
   }
-  return fit;
-}
-
-double clear_disagreement(const PredictionRows& rows, const TransitionOptions& options) {
-  if (rows.size() == 0 || rows.classes < 2) return 0;
-  const TransitionMatrix transition = shrunk_transition(clear_counts(rows, options), rows.classes);
-  double differ = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto row = rows.row(i);
-    const auto best = static_cast<int>(std::ranges::max_element(row) - row.begin());
-    differ += 1 - transition(best, best);
-  }
-  return differ / static_cast<double>(rows.size());
+  return best;
 }
 
 double posterior_of(std::span<const float> row, std::int32_t label, const TransitionFit& fit,

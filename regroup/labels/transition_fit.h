@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+
+#include "regroup/labels/confident.h"
+#include "regroup/labels/prediction_book.h"
 #include "regroup/labels/prediction_rows.h"
 #include "regroup/noise/transition.h"
 
@@ -17,7 +21,6 @@ TransitionMatrix shrunk_transition(const std::vector<double>& counts, int classe
 struct TransitionFit {
   TransitionMatrix transition;
   double sharpness = 1;
-  double log_likelihood = 0;  ///< per sample
 };
 
 struct TransitionOptions {
@@ -25,16 +28,27 @@ struct TransitionOptions {
   std::size_t least_clear = 20;  ///< but at least so many
 };
 
-/// The matrix from the samples that are predicted most clearly, where the network is nearly always right and a label
-/// that differs is wrong; the sharpness by the likelihood of all labels under that matrix. Read from all samples, the
-/// matrix would also count right labels that the network does not know; fitted together with the sharpness (by EM), it
-/// would find no noise at all where the network has learnt to predict the wrong labels as often as they come. `rows`
-/// are comparable to those of samples that were not trained on.
-TransitionFit fit_transition(const PredictionRows& rows, const TransitionOptions& options = {});
+/// How often labels differ from the clearest predictions, where the network is nearly always right. Each predicted
+/// class counts as often as it is predicted.
+struct Disagreement {
+  double rate = 0;
+  double clear = 0;  ///< how many samples were looked at
+};
+Disagreement clear_disagreement(const PredictionRows& rows, const TransitionOptions& options = {});
 
-/// A quick estimate of the share of wrong labels: how often they differ from the clearest predictions, where each
-/// predicted class counts as often as it is predicted.
-double clear_disagreement(const PredictionRows& rows, const TransitionOptions& options = {});
+/// The same from predictions that were averaged over the epochs.
+Disagreement clear_disagreement(const PredictionBook& book);
+
+/// The matrix from the samples that are predicted most clearly: a label that differs there is wrong. Read from all
+/// samples, it would also count right labels that the network does not know; fitted to all (by EM), it would find no
+/// noise where the network has learnt to predict wrong labels as often as they come. A network that was trained on
+/// these samples is clearest where it was taught what it saw, so that wrong labels are too few among its clearest
+/// predictions; therefore the scores of given labels are lowered, all by the same amount, until the clearest ones
+/// differ from their labels as often as `noise_rate` says.
+TransitionMatrix clear_transition(const PredictionRows& rows, double noise_rate, const TransitionOptions& options = {});
+
+/// The sharpness that makes the given labels likeliest.
+double fit_sharpness(const PredictionRows& rows, const TransitionMatrix& transition);
 
 /// Bayes: the posterior of the true label, proportional to P(y) T(y, label). Returns the sum of these: how probable the
 /// given label is for this sample.

@@ -9,6 +9,7 @@
 
 #include "regroup/core/parallel.h"
 #include "regroup/data/split.h"
+#include "regroup/labels/transition_fit.h"
 #include "regroup/nn/adam.h"
 #include "regroup/nn/sgd.h"
 
@@ -75,7 +76,8 @@ Context::Context(const Settings& settings, TrainingSet samples, at::Device devic
       augmentation_(augmentation_of(settings, samples_)),
       book_(samples_.size()),
       predicted_(samples_.size(), -1),
-      predictions_(samples_.labels, samples_.classes) {
+      predictions_(samples_.labels, samples_.classes),
+      noise_rates_(static_cast<std::size_t>(settings.integer("epochs")), std::numeric_limits<float>::quiet_NaN()) {
   augmenter_.check(augmentation_);
   std::ranges::copy(samples_.labels, labels_.data_ptr<std::int64_t>());
   labels_ = labels_.to(device);
@@ -217,6 +219,11 @@ std::vector<Scores> Context::score(const std::vector<Network*>& networks, std::s
   return score_plainly(networks, *samples_.source, positions, samples_.normalisation, scoring(), wanted);
 }
 
+void Context::end_epoch(int epoch) {
+  if (!predictions_.empty())
+    noise_rates_[static_cast<std::size_t>(epoch)] = static_cast<float>(clear_disagreement(predictions_).rate);
+}
+
 void Context::collect(State& state) {
   state.add("losses", book_.values(), {.low = LossBook::unrecorded});
   state.add("predicted", predicted_, {-1, samples_.classes - 1.0});
@@ -226,6 +233,7 @@ void Context::collect(State& state) {
   state.add("predictions.turns", predictions_.turn_counts(), {0, most_turns});
   state.add("predictions.losses", predictions_.losses(), {.low = 0});
   state.add("predictions.margins", predictions_.margins(), {});
+  state.add("noise_rates", noise_rates_, {.low = 0, .high = 1, .may_be_unknown = true, .grows = true});
 }
 
 }  // namespace regroup

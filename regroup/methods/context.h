@@ -94,6 +94,12 @@ class Context {
   const std::vector<std::int32_t>& predicted() const { return predicted_; }
   const PredictionBook& predictions() const { return predictions_; }  ///< averaged over the epochs
 
+  /// The share of wrong labels as the predictions after each epoch have shown it; not a number for epochs to come.
+  const std::vector<float>& noise_rates() const { return noise_rates_; }
+
+  /// Called when all passes of an epoch are done.
+  void end_epoch(int epoch);
+
   void collect(State& state);
 
  private:
@@ -114,6 +120,7 @@ class Context {
   LossBook book_;
   std::vector<std::int32_t> predicted_;
   PredictionBook predictions_;
+  std::vector<float> noise_rates_;
 };
 
 }  // namespace regroup

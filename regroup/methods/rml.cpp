@@ -9,7 +9,7 @@
 
 #include "regroup/core/clock.h"
 #include "regroup/core/error.h"
-#include "regroup/labels/transition_fit.h"
+#include "regroup/labels/noise_rate_estimate.h"
 #include "regroup/rml/groups.h"
 #include "regroup/rml/regroup_median.h"
 
@@ -45,7 +45,6 @@ RmlPhase::RmlPhase(Context& context, Learner& learner)
       learner_(learner),
       estimator_(ClassIndex(context.samples().labels, context.samples().classes),
                  regroup_options(context.settings(), context.samples().limit_share), context.threads()),
-      draws_by_noise_rate_(context.settings().text("k") == "auto" && context.settings().number("select") == 0),
       in_pass_(context.settings().text("record-losses") == "in-pass"),
       weights_(context.samples().size(), 1.0F) {
   estimator_.noise_rates().resize(static_cast<std::size_t>(context.settings().integer("epochs")),
@@ -56,7 +55,9 @@ void RmlPhase::begin_epoch(int epoch) {
   if (epoch == 0) return;
   const double start = clock_seconds();
   const auto number = static_cast<std::uint32_t>(epoch);
-  if (draws_by_noise_rate_) estimator_.noise_rates()[number] = static_cast<float>(believed_noise_rate());
+  // The predictions of all epochs so far tell more than the losses of the last.
+  if (const auto rate = rate_of_course(context().noise_rates()))
+    std::fill_n(estimator_.noise_rates().begin(), epoch + 1, static_cast<float>(*rate));
   const RegroupReport report =
       context().draws_epochs() ? weigh_drawn(number) : estimator_.weights(context().book().losses(), number, weights_);
   for (const std::uint32_t slot : context().samples().trusted) weights_[slot] = 1;
@@ -85,22 +86,6 @@ void RmlPhase::end_epoch(int epoch) {
   own_seconds_ += clock_seconds() - start;
 }
 
-/// From what the network has predicted so far for all samples: nearly nothing is memorised in the first epochs, and the
-/// clearest predictions are right even then.
-double RmlPhase::believed_noise_rate() const {
-  const PredictionBook& book = context().predictions();
-  const auto classes = static_cast<std::size_t>(book.classes());
-  PredictionRows rows{book.classes(), {}, {}};
-  std::vector<float> probabilities(classes);
-  for (std::size_t slot = 0; slot < book.size(); ++slot) {
-    if (book.turns(slot) == 0) continue;
-    book.read(slot, probabilities);
-    for (const float p : probabilities) rows.scores.push_back(std::log(std::max(p, 1e-7F)));
-    rows.labels.push_back(book.labels()[slot]);
-  }
-  return clear_disagreement(rows);
-}
-
 RegroupReport RmlPhase::weigh_drawn(std::uint32_t epoch) {
   const std::vector<std::uint32_t> slots = context().epoch_slots(static_cast<int>(epoch));
   record(slots);
@@ -117,7 +102,6 @@ void RmlPhase::record(std::span<const std::uint32_t> slots) {
 
 void RmlPhase::collect(State& state) {
   state.add("weights", weights_, {0, 1});
-  state.add("noise_rates", estimator_.noise_rates(), {.low = 0, .high = 1, .may_be_unknown = true, .grows = true});
   state.add("noise_rate", noise_rate_, {0, 1, true});
 }
 

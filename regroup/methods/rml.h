@@ -31,7 +31,6 @@ class RmlPhase : public Phase {
 
  private:
   /// Few of the samples that an epoch draws anew have a loss of the last epoch, so that they get one first.
-  double believed_noise_rate() const;
   RegroupReport weigh_drawn(std::uint32_t epoch);
 
   /// Records the losses of these samples, as they are, by the network in evaluation.
@@ -39,7 +38,6 @@ class RmlPhase : public Phase {
 
   Learner& learner_;
   RegroupMedian estimator_;
-  bool draws_by_noise_rate_;  ///< k is auto
   bool in_pass_;
   std::vector<float> weights_;
   double noise_rate_ = std::numeric_limits<double>::quiet_NaN();

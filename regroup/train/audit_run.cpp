@@ -79,7 +79,7 @@ void judge_learnt(const RunPredictions& run, AuditPart part, int threads, Audit&
     trusted[i] = std::ranges::binary_search(data.trusted, sample.index) ? 1 : 0;
   }
   const PredictionBook* const history = audit.knows_history ? &run.history : nullptr;
-  BeliefInput input{data.dataset.classes(), labels, footing, trusted, {}, threads};
+  BeliefInput input{data.dataset.classes(), labels, footing, trusted, run.noise_rates, {}, threads};
   input.predict = [&](std::size_t i, std::span<float> row) {
     i < trained ? read_scores(run.train.last, history, i, row)
                 : read_scores(run.validation.last, nullptr, i - trained, row);
@@ -99,7 +99,7 @@ void judge_test(const RunPredictions& run, std::size_t number, AuditPart part, i
   add_samples(audit, scored, test.name, test.set.paths, part == AuditPart::all || part == AuditPart::test);
   for (std::size_t i = 0; i < scored.positions.size() && !test.set.clean.empty(); ++i)
     audit.samples[first + i].truth = test.set.clean[i];
-  BeliefInput input{run.data.dataset.classes(), test.set.labels, {}, {}, {}, threads};
+  BeliefInput input{run.data.dataset.classes(), test.set.labels, {}, {}, {}, {}, threads};
   input.predict = [&](std::size_t i, std::span<float> row) { read_scores(scored.last, nullptr, i, row); };
   std::vector<float> lengths;
   add_lengths(scored, lengths);
@@ -157,7 +157,7 @@ Audit audit_probabilities(const std::vector<std::string>& class_names, std::span
     audit.samples.push_back(sample);
   }
   const std::size_t classes = class_names.size();
-  BeliefInput input{static_cast<int>(classes), labels, {}, {}, {}, threads};
+  BeliefInput input{static_cast<int>(classes), labels, {}, {}, {}, {}, threads};
   input.predict = [&](std::size_t i, std::span<float> row) {
     for (std::size_t y = 0; y < classes; ++y) row[y] = std::log(std::max(probabilities[i * classes + y], least));
   };

@@ -68,6 +68,7 @@ bool train_epoch(Method& method, Context& context, Place& place, int epochs,
     }
   }
   phase.end_epoch(epoch);
+  context.end_epoch(epoch);
   return true;
 }
 

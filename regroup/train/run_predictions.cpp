@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -43,6 +44,16 @@ PredictionBook read_history(const fs::path& checkpoint, const TrainingSet& sampl
   if (!book.sound())
     throw UserError(fmt::format("{}: holds what no run has; the checkpoint is damaged", checkpoint.string()));
   return book;
+}
+
+std::vector<float> read_noise_rates(const fs::path& checkpoint) {
+  const SafetensorsFile file(checkpoint / "state.safetensors");
+  const TensorBytes* const tensor = file.find("noise_rates");
+  std::vector<float> rates(tensor != nullptr ? tensor->bytes.size() / sizeof(float) : 0);
+  if (!fill(file, "noise_rates", "F32", rates)) return {};
+  if (std::ranges::any_of(rates, [](float rate) { return rate < 0 || rate > 1; }))
+    throw UserError(fmt::format("{}: holds what no run has; the checkpoint is damaged", checkpoint.string()));
+  return rates;
 }
 
 ScoredSamples score(const TrainedPredictor& trained, const SampleSource& source, std::vector<std::uint32_t> positions,
@@ -108,13 +119,10 @@ RunPredictions read_run_predictions(const fs::path& run, const std::vector<Given
   }
   const RunProgress progress = read_progress(run / "last");
   PredictionBook history = read_history(whole_checkpoint(run / "last"), samples);
-  return {std::move(data),
-          std::move(train),
-          std::move(validation),
-          std::move(tests),
-          std::move(history),
-          progress.place.epoch,
-          static_cast<int>(settings.integer("epochs"))};
+  return {std::move(data),       std::move(train),
+          std::move(validation), std::move(tests),
+          std::move(history),    read_noise_rates(whole_checkpoint(run / "last")),
+          progress.place.epoch,  static_cast<int>(settings.integer("epochs"))};
 }
 
 }  // namespace regroup

@@ -26,6 +26,7 @@ struct RunPredictions {
   ScoredSamples train, validation;
   std::vector<ScoredSamples> tests;  ///< of data.dataset.tests, in their order
   PredictionBook history;            ///< of the training samples, averaged over the epochs; empty() in runs without it
+  std::vector<float> noise_rates;    ///< after each epoch, as the method's context has them; empty likewise
   int epochs_done = 0, epochs = 0;
 };
 

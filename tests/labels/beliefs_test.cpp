@@ -80,10 +80,18 @@ TEST(Beliefs, OfWhatWasTrainedOnAndWhatWasNotAreComparable) {
   EXPECT_LT(believe(input).noise_rate.value, 0.2) << "the bias shows where it is not known";
   input.footing = footing;
   const Beliefs beliefs = believe(input);
-  // A thousand samples tell the bias only so well, which the interval knows.
+  // A thousand samples tell the noise rate only so well, which the interval knows.
   EXPECT_LE(beliefs.noise_rate.low, made.noise_rate());
   EXPECT_GE(beliefs.noise_rate.high, made.noise_rate());
   EXPECT_LT(calibration_error(beliefs, made), 0.05);
+
+  // The course of the training makes it certain.
+  const std::vector<float> course(10, static_cast<float>(made.noise_rate()));
+  input.course = course;
+  const Beliefs informed = believe(input);
+  EXPECT_NEAR(informed.noise_rate.value, made.noise_rate(), 0.02);
+  EXPECT_LT(calibration_error(informed, made), 0.03);
+  EXPECT_LT(informed.trained_on.shift, -1) << "what training did to the labels' scores is taken back";
 }
 
 TEST(Beliefs, NeverDoubtALabelThatSomebodyVerified) {

@@ -1,1 +1,1 @@
-regroup_test(labels beliefs_test.cpp memorisation_test.cpp prediction_book_test.cpp transition_fit_test.cpp)
+regroup_test(labels beliefs_test.cpp noise_rate_estimate_test.cpp prediction_book_test.cpp transition_fit_test.cpp)

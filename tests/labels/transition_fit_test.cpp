@@ -17,15 +17,26 @@ TEST(TransitionFit, FindsTheMatrixAndTheSharpness) {
   truth(1, 2) = 0.45;
   truth(1, 0) = truth(1, 3) = 0.025;
   const MadeLabels made = make_labels(40'000, truth, 9, 6, 0.5);
-  const TransitionFit fit = fit_transition(made.rows);
+  const TransitionMatrix found = clear_transition(made.rows, made.noise_rate());
   for (int y = 0; y < 4; ++y)
-    for (int o = 0; o < 4; ++o) EXPECT_NEAR(fit.transition(y, o), truth(y, o), 0.04) << y << " " << o;
-  EXPECT_NEAR(fit.sharpness, 2, 0.3);
+    for (int o = 0; o < 4; ++o) EXPECT_NEAR(found(y, o), truth(y, o), 0.04) << y << " " << o;
+  EXPECT_NEAR(fit_sharpness(made.rows, found), 2, 0.3);
+}
+
+TEST(TransitionFit, TakesBackThatGivenLabelsAreFavoured) {
+  const TransitionMatrix truth = pairflip_transition(5, 0.3);
+  MadeLabels made = make_labels(20'000, truth, 4);
+  for (std::size_t i = 0; i < made.truth.size(); ++i)
+    made.rows.row(i)[static_cast<std::size_t>(made.rows.labels[i])] += 0.4F;
+  EXPECT_LT(clear_disagreement(made.rows).rate, 0.2);
+  const TransitionMatrix found = clear_transition(made.rows, 0.3);
+  for (int y = 0; y < 5; ++y)
+    for (int o = 0; o < 5; ++o) EXPECT_NEAR(found(y, o), truth(y, o), 0.06) << y << " " << o;
 }
 
 // The definition, written out.
 TEST(TransitionFit, PosteriorIsThatOfBayes) {
-  TransitionFit fit{TransitionMatrix(3), 2, 0};
+  TransitionFit fit{TransitionMatrix(3), 2};
   const double rows[3][3] = {{0.7, 0.2, 0.1}, {0.1, 0.8, 0.1}, {0.3, 0.3, 0.4}};
   for (int y = 0; y < 3; ++y)
     for (int o = 0; o < 3; ++o) fit.transition(y, o) = rows[y][o];
@@ -69,16 +80,28 @@ TEST(TransitionFit, IsNotTakenInByANetworkThatPredictsTheNoise) {
     rows.scores.insert(rows.scores.end(), row.begin(), row.end());
     rows.labels.push_back(static_cast<std::int32_t>(random.uniform() < 0.6 ? truth : (truth + 1) % 3));
   }
-  EXPECT_NEAR(clear_disagreement(rows), 0.4, 0.05);
-  EXPECT_NEAR(fit_transition(rows).transition(0, 1), 0.4, 0.08);
+  EXPECT_NEAR(clear_disagreement(rows).rate, 0.4, 0.05);
+  EXPECT_NEAR(clear_transition(rows, 0.4)(0, 1), 0.4, 0.08);
 }
 
 TEST(TransitionFit, ReadsItFromTheClearestOfEachClass) {
-  const PredictionRows rows{2, {0, -1, 0, -3, 0, -2, -5, 0, -1, 0}, {0, 0, 0, 1, 1}};
-  EXPECT_EQ(most_confident(rows, 0.4), (std::vector<std::uint32_t>{1, 2, 3}));
-  EXPECT_EQ(most_confident(rows, 1).size(), 5U);
-  EXPECT_EQ(most_confident(rows, 0.1, 2), (std::vector<std::uint32_t>{1, 2, 3, 4}));
-  EXPECT_TRUE(most_confident({2, {}, {}}, 0.5).empty());
+  const std::vector<Clearness> samples{{0, 1}, {0, 3}, {0, 2}, {1, 5}, {1, 1}};
+  EXPECT_EQ(most_confident(samples, 2, 0.4), (std::vector<std::uint32_t>{1, 2, 3}));
+  EXPECT_EQ(most_confident(samples, 2, 1).size(), 5U);
+  EXPECT_EQ(most_confident(samples, 2, 0.1, 2), (std::vector<std::uint32_t>{1, 2, 3, 4}));
+  EXPECT_TRUE(most_confident({}, 2, 0.5).empty());
+  EXPECT_EQ(clearness_of(std::vector<float>{-1, -3, -0.5F}).predicted, 2);
+  EXPECT_FLOAT_EQ(clearness_of(std::vector<float>{-1, -3, -0.5F}).lead, 0.5F);
+}
+
+TEST(TransitionFit, ABookOfPredictionsDisagreesAsItsRowsDo) {
+  const MadeLabels made = make_labels(3000, symmetric_transition(4, 0.3), 6);
+  PredictionBook book(made.rows.labels, 4);
+  std::vector<std::uint32_t> all(made.truth.size());
+  std::iota(all.begin(), all.end(), 0U);
+  book.record(all, made.rows.scores);
+  EXPECT_NEAR(clear_disagreement(book).rate, clear_disagreement(made.rows).rate, 0.002);
+  EXPECT_EQ(clear_disagreement(PredictionBook(made.rows.labels, 4)).rate, 0);
 }
 
 }  // namespace

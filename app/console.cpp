@@ -74,7 +74,7 @@ void Console::run_started(const std::string& folder) { note(fmt::format("The run
 
 void Console::loading(std::size_t done, std::size_t total) {
   if (total == 0) return;
-  std::string text = fmt::format("reading images, {} of {}", done, total);
+  std::string text = fmt::format("reading, {} of {}", done, total);
   {
     const std::lock_guard lock(mutex_);
     if (loaded_ == 0 || done < loaded_) {
@@ -91,7 +91,7 @@ void Console::loading(std::size_t done, std::size_t total) {
 
 void Console::step_done(const StepReport& report) {
   show(static_cast<double>(report.step) / static_cast<double>(report.steps),
-       fmt::format("epoch {}/{}  loss {:.3f}  {:.0f} images/s  {} left", report.epoch, report.epochs, report.loss,
+       fmt::format("epoch {}/{}  loss {:.3f}  {:.0f} samples/s  {} left", report.epoch, report.epochs, report.loss,
                    report.images_per_second, duration_text(report.seconds_left)));
 }
 

@@ -23,6 +23,7 @@ struct EvalFlags {
   std::string checkpoint = "best";
   std::optional<std::string> data, data_dir;
   std::string device = "auto", precision = "auto";
+  bool top5 = false;
 };
 
 /// What was found and decided, the training has told.
@@ -49,8 +50,12 @@ Dataset load_data(const EvalFlags& flags, const NetworkCard& card) {
   if (std::ranges::all_of(dataset.tests, [](const TestSet& test) { return test.set.size() == 0; }))
     throw UserError(fmt::format("{}: there are no test images; give others by --data", settings.text("data")));
   const SampleShape images = dataset.train.source->shape();
-  if (images != SampleShape{card.channels, card.height, card.width} ||
-      dataset.class_names.size() != card.class_names.size())
+  if (images.is_vector && (images != card.shape() || dataset.class_names.size() != card.class_names.size()))
+    throw UserError(fmt::format(
+        "{}: {} classes of vectors of {} numbers; the network has {} classes{}", settings.text("data"),
+        dataset.class_names.size(), images.channels, card.class_names.size(),
+        card.is_vector() ? fmt::format(" of vectors of {} numbers", card.channels) : std::string(" of images")));
+  if (images != card.shape() || dataset.class_names.size() != card.class_names.size())
     throw UserError(fmt::format("{}: {} classes of {}x{}x{} images; the network has {} classes of {}x{}x{} images",
                                 settings.text("data"), dataset.class_names.size(), images.width, images.height,
                                 images.channels, card.class_names.size(), card.width, card.height, card.channels));
@@ -79,10 +84,12 @@ void run_eval(const EvalFlags& flags) {
   const auto options = evaluation_of(trained.card, device, choose_precision(flags.precision, device));
   for (const auto& [name, test] : dataset.tests) {
     if (test.size() == 0) continue;
-    const auto predicted = most_likely(probabilities(trained.predictor(), *test.source, options));
-    const bool is_plain = name == "test";
-    print_out("{}{}: {:.2f} % of {} {}\n\n", is_plain ? "" : "\n", trained.source,
-              100 * accuracy(predicted, test.labels), test.size(), is_plain ? "test images" : "images of " + name);
+    const at::Tensor shares = probabilities(trained.predictor(), *test.source, options);
+    const auto predicted = most_likely(shares);
+    const bool is_plain = name == "test", has_five = flags.top5 && dataset.class_names.size() > 5;
+    print_out("{}{}: {:.2f} % of {} {}{}\n\n", is_plain ? "" : "\n", trained.source,
+              100 * accuracy(predicted, test.labels), test.size(), is_plain ? "test images" : "images of " + name,
+              has_five ? fmt::format("  top-5 {:.2f} %", 100 * top_accuracy(shares, test.labels, 5)) : "");
     print_accuracies(test, predicted, dataset.class_names);
   }
 }
@@ -100,6 +107,10 @@ void add_eval_command(CLI::App& app) {
   command->add_option("--data-dir", flags->data_dir, "Where it lies");
   command->add_option("--device", flags->device, "auto, cpu or cuda")->capture_default_str();
   command->add_option("--precision", flags->precision, "auto, fp32 or bf16")->capture_default_str();
+  command->add_flag(
+      "--top5", flags->top5,
+      "Print beside the accuracy how often the true label is among the five likeliest classes; for more than "
+      "five classes");
   command->footer("Example:\n  regroup eval runs/photos-rml-1");
   command->callback([flags] { run_eval(*flags); });
 }

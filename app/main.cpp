@@ -27,6 +27,8 @@ Start here:
       trains on your own images, photos/CLASS/image.jpg
   regroup audit runs/photos-rml-1
       tells which of their labels are wrong
+  regroup review runs/photos-rml-1
+      shows them in the browser, to put them right
   regroup train --noise symmetric:0.5 --recipe fast
       trains on Fashion-MNIST with half of its labels made wrong, and leaves a run folder with figures and pictures
   regroup noise --data fashion-mnist --noise symmetric:0.5 --out labels.csv
@@ -58,8 +60,11 @@ void run(int argc, char** argv) {
   app.set_help_flag("-h,--help", "Show this help");
   regroup::add_train_command(app);
   regroup::add_audit_command(app);
+  regroup::add_review_command(app);
   regroup::add_eval_command(app);
   regroup::add_predict_command(app);
+  regroup::add_export_command(app);
+  regroup::add_methods_command(app);
   regroup::add_presets_command(app);
   regroup::add_runs_command(app);
   regroup::add_reproduce_command(app);

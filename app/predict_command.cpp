@@ -1,4 +1,4 @@
-// regroup predict: what a trained network sees in images.
+// regroup predict: what a trained network sees in images, or in vectors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +15,19 @@
 #include "output.h"
 #include "regroup/core/error.h"
 #include "regroup/core/file.h"
+#include "regroup/core/memory.h"
 #include "regroup/core/parallel.h"
 #include "regroup/data/folder.h"
+#include "regroup/data/image_file.h"
 #include "regroup/data/photos.h"
+#include "regroup/data/vectors.h"
 #include "regroup/io/csv.h"
 #include "regroup/train/trained_predictor.h"
 
 namespace regroup {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct PredictFlags {
   std::string run;
@@ -75,12 +80,14 @@ class Greyed final : public SampleSource {
   const SampleSource& colours_;
 };
 
-/// Writes a line for each image.
+/// Writes a line for each sample.
 class PredictionLines {
  public:
-  PredictionLines(const std::vector<std::string>& class_names, const PredictFlags& flags)
+  /// `keys` are the columns that say which sample it is.
+  PredictionLines(std::vector<std::string> keys, const std::vector<std::string>& class_names, const PredictFlags& flags)
       : names_(class_names), flags_(flags), top_(std::min(static_cast<std::size_t>(flags.top), class_names.size())) {
-    fields_ = {"path", "label", "confidence"};
+    fields_ = std::move(keys);
+    fields_.insert(fields_.end(), {"label", "confidence"});
     for (std::size_t rank = 2; rank <= top_; ++rank) {
       fields_.push_back(fmt::format("label_{}", rank));
       fields_.push_back(fmt::format("confidence_{}", rank));
@@ -90,12 +97,12 @@ class PredictionLines {
     csv_.row(fields_);
   }
 
-  void add(const std::string& path, std::span<const float> shares) {
+  void add(std::vector<std::string> keys, std::span<const float> shares) {
     order_.resize(shares.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::ranges::partial_sort(order_, order_.begin() + static_cast<std::ptrdiff_t>(top_),
                               [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
-    fields_ = {path};
+    fields_ = std::move(keys);
     for (const std::size_t y : std::span(order_).first(top_)) {
       fields_.push_back(names_[y]);
       fields_.push_back(fmt::format("{:.4f}", shares[y]));
@@ -126,11 +133,70 @@ class PredictionLines {
   CsvWriter csv_;
 };
 
+/// Some samples of a source at a time, from `begin` on.
+class Slice final : public SampleSource {
+ public:
+  Slice(const SampleSource& all, std::size_t begin, std::size_t count) : all_(all), begin_(begin), count_(count) {}
+
+  SampleShape shape() const override { return all_.shape(); }
+  std::size_t size() const override { return count_; }
+  std::uint64_t digest(std::uint64_t before = hash_start) const override { return all_.digest(before); }
+  SampleView read(std::uint32_t index, SampleScratch& scratch) const override {
+    return all_.read(static_cast<std::uint32_t>(begin_ + index), scratch);
+  }
+
+ private:
+  const SampleSource& all_;
+  std::size_t begin_, count_;
+};
+
+/// The rows of NPY files.
+void predict_vectors(const PredictFlags& flags, const TrainedPredictor& trained, const EvaluationOptions& options,
+                     Console& console) {
+  constexpr std::size_t rows_at_a_time = 100'000;
+  const NetworkCard& card = trained.card;
+  std::vector<std::shared_ptr<const VectorFile>> files;
+  std::size_t rows = 0, done = 0;
+  for (const std::string& input : flags.inputs) {
+    if (fs::path(input).extension() != ".npy" && is_image_name(input))
+      throw UserError(fmt::format("{}: is an image, and the network is for vectors of {} numbers; give NPY files",
+                                  input, card.channels));
+    files.push_back(std::make_shared<VectorFile>(input, physical_memory() / 2, hardware_threads(), nullptr));
+    if (files.back()->shape() != card.shape())
+      throw UserError(fmt::format("{}: vectors of {} numbers; the network is for vectors of {}", input,
+                                  files.back()->shape().channels, card.channels));
+    rows += files.back()->size();
+  }
+  const bool several = files.size() > 1;
+  PredictionLines lines(several ? std::vector<std::string>{"file", "index"} : std::vector<std::string>{"index"},
+                        card.class_names, flags);
+  for (std::size_t number = 0; number < files.size(); ++number) {
+    const VectorFile& file = *files[number];
+    for (std::size_t begin = 0; begin < file.size(); begin += rows_at_a_time) {
+      const Slice some(file, begin, std::min(rows_at_a_time, file.size() - begin));
+      const at::Tensor shares = probabilities(trained.predictor(), some, options).contiguous();
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        std::vector<std::string> keys{std::to_string(begin + i)};
+        if (several) keys.insert(keys.begin(), flags.inputs[number]);
+        lines.add(std::move(keys), {shares.data_ptr<float>() + i * card.class_names.size(), card.class_names.size()});
+      }
+      lines.flush();
+      console.loading(done += some.size(), rows);
+    }
+  }
+  lines.finish();
+}
+
 void run_predict(const PredictFlags& flags) {
   if (flags.out) refuse_existing(*flags.out, flags.overwrite);
   const at::Device device = choose_device(flags.device);
   const TrainedPredictor trained = load_trained_predictor(flags.run, flags.checkpoint, device);
   const NetworkCard& card = trained.card;
+  if (card.is_vector()) {
+    auto options = evaluation_of(card, device, Precision::fp32);
+    Console console(flags.quiet);
+    return predict_vectors(flags, trained, options, console);
+  }
   if (card.height != card.width)
     throw UserError(
         fmt::format("the network is for images of {}x{}; image files become square", card.width, card.height));
@@ -141,7 +207,7 @@ void run_predict(const PredictFlags& flags) {
   if (flags.on_bad_image == "skip") skip = [&console](const std::string& sentence) { console.message(sentence); };
   const PhotoReader reader("", {card.height, card.resize > 0 ? card.resize : card.height});
   const std::vector<std::string> files = listed(flags);
-  PredictionLines lines(card.class_names, flags);
+  PredictionLines lines({"path"}, card.class_names, flags);
   std::size_t predicted = 0;
   for (std::size_t begin = 0; begin < files.size(); begin += images_at_a_time) {
     const auto some = std::span(files).subspan(begin, std::min(images_at_a_time, files.size() - begin));
@@ -152,7 +218,7 @@ void run_predict(const PredictFlags& flags) {
     const auto unreadable = photos.unreadable();
     for (std::size_t i = 0; i < some.size(); ++i) {
       if (std::ranges::binary_search(unreadable, static_cast<std::uint32_t>(i))) continue;
-      lines.add(some[i], {shares.data_ptr<float>() + i * card.class_names.size(), card.class_names.size()});
+      lines.add({some[i]}, {shares.data_ptr<float>() + i * card.class_names.size(), card.class_names.size()});
       ++predicted;
     }
     lines.flush();
@@ -166,11 +232,15 @@ void run_predict(const PredictFlags& flags) {
 
 void add_predict_command(CLI::App& app) {
   auto flags = std::make_shared<PredictFlags>();
-  CLI::App* command = app.add_subcommand("predict", "Say what a trained network sees in images");
+  CLI::App* command = app.add_subcommand("predict", "Say what a trained network sees in images, or in vectors");
   command->add_option("run", flags->run, "A run's folder, or a .safetensors file of one")->required();
-  command->add_option("images", flags->inputs, "Image files, and folders of them; -: their paths on standard input")
+  command
+      ->add_option("images", flags->inputs,
+                   "Image files, and folders of them; -: their paths on standard input. For a network on "
+                   "vectors: NPY files")
       ->required();
-  command->add_option("--out", flags->out, "The CSV file to write: path,label,confidence [printed]");
+  command->add_option("--out", flags->out,
+                      "The CSV file to write: path,label,confidence, or index for the path of a vector [printed]");
   command->add_option("--top", flags->top, "Write the so many likeliest classes, each with its confidence")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -192,7 +262,8 @@ void add_predict_command(CLI::App& app) {
       "that\n"
       "begins with = + - or @ would be taken for a formula.\n\n"
       "Examples:\n  regroup predict runs/photos new-photos/ --out predictions.csv\n"
-      "  find new-photos -name '*.jpg' -print0 | regroup predict runs/photos - --null --top 5");
+      "  find new-photos -name '*.jpg' -print0 | regroup predict runs/photos - --null --top 5\n"
+      "  regroup predict runs/vectors-rml-1 new.npy --out predictions.csv");
   command->callback([flags] { run_predict(*flags); });
 }
 

@@ -25,6 +25,7 @@
 #include "regroup/data/dataset.h"
 #include "regroup/report/text_table.h"
 #include "regroup/reproduce/estimate.h"
+#include "regroup/reproduce/named_files.h"
 #include "regroup/reproduce/results.h"
 #include "regroup/train/duration.h"
 
@@ -66,20 +67,34 @@ class GridConsole : public GridObserver {
     if (quiet_ || (!terminal_ && clock_seconds() - last_said_ < silence)) return;
     std::string line = fmt::format("{:3.0f} %{} {}", 100 * report.share, latest_, fmt::join(report.running, "; "));
     if (report.running.empty() && report.elsewhere > 0) line += "waiting for runs that others work on";
+    show(line);
+  }
+
+  /// A run is tried for some seconds.
+  void measuring(const PlannedRun& run) {
+    if (!quiet_) show(fmt::format("Measuring a few steps of {}", run.name));
+  }
+
+  void clear() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+    shown_ = false;
+  }
+
+  void say(const std::string& sentence) {
+    clear();
+    print_error(sentence);
+    last_said_ = clock_seconds();
+  }
+
+ private:
+  /// In the place of what was shown before, on a terminal.
+  void show(const std::string& line) {
     if (!terminal_) return say(line);
     fmt::print(stderr, "\r\033[K{}", printable(line.substr(0, 150)));
     std::fflush(stderr);
     shown_ = true;
   }
 
-  void say(const std::string& sentence) {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-    shown_ = false;
-    print_error(sentence);
-    last_said_ = clock_seconds();
-  }
-
- private:
   static constexpr double silence = 50;  ///< seconds; without a terminal something is said at least every minute
 
   bool quiet_, terminal_, shown_ = false;
@@ -87,8 +102,9 @@ class GridConsole : public GridObserver {
   std::string latest_;
 };
 
-void print_plan(const std::vector<PlannedRun>& plan, const RunnerOptions& options) {
-  const auto estimates = estimate_runs(plan, options);
+void print_plan(const std::vector<PlannedRun>& plan, const RunnerOptions& options, GridConsole& console) {
+  const auto estimates = estimate_runs(plan, options, [&](const PlannedRun& run) { console.measuring(run); });
+  console.clear();
   const std::vector<std::string> sources{"finished runs", "runs that have begun", "a few steps", "time unknown"};
   std::vector<int> counts(sources.size());
   std::set<std::string> reasons;
@@ -205,14 +221,25 @@ void claim_folder(const fs::path& folder, const Scale& scale) {
   write_file(file, scale.name);
 }
 
+bool is_own(const std::string& table) { return table.ends_with(".toml"); }
+
+/// Where files lie that grids name: beside a grid of one's own, or with the data.
+std::vector<fs::path> places_of_files(const ReproduceFlags& flags) {
+  std::vector<fs::path> places;
+  for (const std::string& table : flags.tables)
+    if (is_own(table)) places.push_back(fs::path(table).parent_path());
+  if (!flags.data_dir.empty()) places.emplace_back(flags.data_dir);
+  return places;
+}
+
 /// Those asked for, and on the page also those that the folder has from earlier.
-std::vector<Grid> grids_on_page(const fs::path& folder) {
+std::vector<Grid> grids_on_page(const fs::path& folder, const std::vector<fs::path>& places) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder / "tables"))
     if (entry.path().extension() == ".toml") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   std::vector<Grid> grids;
-  for (const fs::path& file : files) grids.push_back(find_grid(file.string()));
+  for (const fs::path& file : files) find_named_files(grids.emplace_back(find_grid(file.string())), places);
   return grids;
 }
 
@@ -222,8 +249,6 @@ std::vector<std::string> wanted_tables(const std::vector<std::string>& named) {
   for (const BuiltIn& grid : built_in_grids()) all.emplace_back(grid.name);
   return all;
 }
-
-bool is_own(const std::string& table) { return table.ends_with(".toml"); }
 
 /// A grid of one's own has its own sizes. Those of the paper are too large for most machines.
 std::string default_scale(const std::vector<std::string>& tables) {
@@ -249,7 +274,9 @@ void run_reproduce(const ReproduceFlags& flags) {
   }
   std::vector<Grid> grids;
   std::vector<std::string> texts;
-  for (const std::string& name : tables) grids.push_back(find_grid(name, &texts.emplace_back()));
+  const std::vector<fs::path> places = places_of_files(flags);
+  for (const std::string& name : tables)
+    find_named_files(grids.emplace_back(find_grid(name, &texts.emplace_back())), places);
   const auto wanted = plan_runs(grids, scale, flags.narrowing);
   if (wanted.empty()) throw UserError("there is nothing to run: the methods of what was asked for are not built yet");
 
@@ -259,18 +286,19 @@ void run_reproduce(const ReproduceFlags& flags) {
   options.device = flags.device;
   options.jobs = flags.jobs;
   options.threads = flags.threads > 0 ? flags.threads : std::max(1, hardware_threads() / flags.jobs);
-  options.stop = &stop_requested();
+  // A dry run leaves nothing that would have to be saved: Ctrl-C ends it at once.
+  if (!flags.dry_run) options.stop = &stop_requested();
+  GridConsole console(flags.quiet);
   const auto missing = find_data(wanted, flags.data_dir, options);
-  if (flags.dry_run) print_plan(wanted, options);
+  if (flags.dry_run) print_plan(wanted, options, console);
   const auto plan = without(wanted, missing);
   if (flags.dry_run) return;
 
   claim_folder(options.folder.path, scale);
   for (std::size_t i = 0; i < grids.size(); ++i)
     write_file(options.folder.path / "tables" / (grids[i].name + ".toml"), texts[i]);
-  GridConsole console(flags.quiet);
   const GridReport report = run_plan(plan, options, console);
-  write_results(options.folder, grids_on_page(options.folder.path), scale);
+  write_results(options.folder, grids_on_page(options.folder.path, places), scale);
   console.say(fmt::format("{} of {} runs are done{}. The tables are in {}.", report.done, report.runs,
                           report.failed > 0 ? fmt::format(", {} failed", report.failed) : "",
                           (options.folder.path / "index.html").string()));
@@ -296,6 +324,8 @@ std::string reproduce_footer() {
          "  regroup reproduce table1 ablation --data-dir cifar --data cifar10 --only ce,rml --noise sym-0.5\n"
          "  regroup reproduce my-grid.toml\n\n"
          "The paper's tables and grids of your own in one command need a --scale.\n"
+         "A file that a grid names, such as init-weights, may lie where the command runs, beside the grid or in "
+         "--data-dir.\n"
          "It can be stopped and started again, and several of it may work on one folder, also from several machines.";
 }
 

@@ -38,7 +38,7 @@ std::string data_name(const std::string& data) {
   std::error_code unknown;
   auto path = fs::weakly_canonical(fs::absolute(data.substr(colon + 1)), unknown).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
-  const std::string name = (data.starts_with("csv:") ? path.stem() : path.filename()).string();
+  const std::string name = (fs::is_regular_file(path, unknown) ? path.stem() : path.filename()).string();
   return name.empty() ? data.substr(0, colon) : name;
 }
 
@@ -122,7 +122,7 @@ void print_summary(const TrainResult& result, const std::string& folder) {
     print_out("\n{:.1f} % of the labels are wrong; the model has memorised {:.1f} % of those.\n",
               100 * summary.noise_rate, 100 * summary.memorised);
   print_out(
-      "{} in all, {:.0f} images a second.\nThe run is in {}; its pictures in {}/plots.\n"
+      "{} in all, {:.0f} samples a second.\nThe run is in {}; its pictures in {}/plots.\n"
       "Which labels are wrong: regroup audit {}\n",
       duration_text(summary.seconds), summary.images_per_second, folder, folder, shell_word(folder));
 }

@@ -2,12 +2,14 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "bench.h"
 #include "regroup/audit/audit_files.h"
 #include "regroup/core/random.h"
+#include "regroup/data/sample_source.h"
 #include "regroup/labels/prediction_book.h"
 #include "regroup/train/audit_run.h"
 
@@ -82,6 +84,7 @@ RunPredictions made_run(std::size_t count, int classes) {
   RunData data;
   for (int y = 0; y < classes; ++y) data.dataset.class_names.push_back("class " + std::to_string(y));
   data.observed = all_labels;
+  data.dataset.train.source = std::make_shared<ImagesInMemory>(SampleShape{1, 1, 1}, std::vector<std::uint8_t>{});
   ScoredSamples train = part(0, trained), validation = part(trained, count);
   PredictionBook history = train.last;
   return {std::move(data), std::move(train), std::move(validation), {}, std::move(history), {}, 1, 1};

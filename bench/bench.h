@@ -27,6 +27,7 @@ void settle();
 void bench_audit(Figures& figures);
 void bench_decode(Figures& figures);
 void bench_estimator(Figures& figures);
+void bench_features(Figures& figures);
 void bench_precision(Figures& figures);
 void bench_semi(Figures& figures);
 void bench_stream(Figures& figures);

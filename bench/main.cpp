@@ -48,9 +48,9 @@ int main(int argc, char** argv) {
   using regroup::bench::Figures;
   const std::map<std::string, void (*)(Figures&)> groups = {
       {"audit", regroup::bench::bench_audit},         {"decode", regroup::bench::bench_decode},
-      {"estimator", regroup::bench::bench_estimator}, {"precision", regroup::bench::bench_precision},
-      {"semi", regroup::bench::bench_semi},           {"stream", regroup::bench::bench_stream},
-      {"training", regroup::bench::bench_training}};
+      {"estimator", regroup::bench::bench_estimator}, {"features", regroup::bench::bench_features},
+      {"precision", regroup::bench::bench_precision}, {"semi", regroup::bench::bench_semi},
+      {"stream", regroup::bench::bench_stream},       {"training", regroup::bench::bench_training}};
   const std::string only = argc > 2 ? argv[2] : "";
   if (argc < 2 || (!only.empty() && !groups.contains(only))) {
     std::string names;

@@ -9,5 +9,6 @@ if(NOT REGROUP_TORCH STREQUAL "none")
 endif()
 configure_package_config_file(cmake/regroup-config.cmake.in regroup-config.cmake INSTALL_DESTINATION ${destination})
 write_basic_package_version_file(regroup-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/regroup-config.cmake ${PROJECT_BINARY_DIR}/regroup-config-version.cmake cmake/FindWebP.cmake
+install(FILES ${PROJECT_BINARY_DIR}/regroup-config.cmake ${PROJECT_BINARY_DIR}/regroup-config-version.cmake cmake/FindHttplib.cmake
+  cmake/FindWebP.cmake
   DESTINATION ${destination})

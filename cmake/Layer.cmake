@@ -40,12 +40,19 @@ function(regroup_layer NAME)
   install(FILES ${LAYER_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/regroup/${NAME})
 endfunction()
 
-# regroup_kernels(NAME SOURCE... [AVX512]): compiles the sources into a layer for any processor (namespace baseline) and, on x86-64, for
-# AVX2 (namespace avx2) as well, and with AVX512 for processors with its bf16 instructions (namespace avx512); regroup/core/simd.h
-# chooses at run time.
+# regroup_kernels(NAME SOURCE... [AVX512] [FUSED]): compiles the sources into a layer for any processor (namespace baseline) and, on
+# x86-64, for AVX2 (namespace avx2) as well, and with AVX512 for processors with its bf16 instructions (namespace avx512);
+# regroup/core/simd.h chooses at run time. With FUSED products and sums are fused, which has other bits, and there is no baseline.
 function(regroup_kernels NAME)
-  cmake_parse_arguments(KERNELS "AVX512" "" "" ${ARGN})
+  cmake_parse_arguments(KERNELS "AVX512;FUSED" "" "" ${ARGN})
   set(variants baseline)
+  set(prefix regroup_${NAME})
+  set(fused "")
+  if(KERNELS_FUSED)
+    set(variants "")
+    set(prefix regroup_${NAME}_fused)
+    set(fused -mfma -ffp-contract=fast)
+  endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(APPEND variants avx2)
     if(KERNELS_AVX512)
@@ -55,12 +62,12 @@ function(regroup_kernels NAME)
   set(flags_avx2 -mavx2)
   set(flags_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512bf16)
   foreach(variant ${variants})
-    set(object regroup_${NAME}_${variant})
+    set(object ${prefix}_${variant})
     add_library(${object} OBJECT ${KERNELS_UNPARSED_ARGUMENTS})
     set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_compile_definitions(${object} PRIVATE REGROUP_KERNELS=${variant})
     # -Wno-psabi: vectors are passed between functions of this one file only, so their calling convention is nobody's affair.
-    target_compile_options(${object} PRIVATE -O3 -Wno-psabi ${flags_${variant}})
+    target_compile_options(${object} PRIVATE -O3 -Wno-psabi ${flags_${variant}} ${fused})
     target_include_directories(${object} PRIVATE $<TARGET_PROPERTY:regroup_${NAME},INTERFACE_INCLUDE_DIRECTORIES>)
     target_link_libraries(${object} PRIVATE regroup_flags)
     target_sources(regroup_${NAME} PRIVATE $<TARGET_OBJECTS:${object}>)

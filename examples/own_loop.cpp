@@ -16,7 +16,7 @@
 namespace {
 
 at::Tensor matrix_of(const regroup::SampleSource& images) {
-  const std::size_t count = images.size(), values = images.shape().bytes();
+  const std::size_t count = images.size(), values = images.shape().values();
   const at::Tensor matrix = at::empty({static_cast<std::int64_t>(count), static_cast<std::int64_t>(values)}, at::kByte);
   regroup::SampleScratch scratch;
   for (std::uint32_t i = 0; i < count; ++i)

@@ -16,7 +16,7 @@ void read(std::span<const std::uint8_t> bytes, regroup::CifarLabels labels, int 
   } catch (const regroup::UserError&) {
     return;
   }
-  if (images.pixels.size() != images.labels.size() * regroup::cifar_shape.bytes()) std::abort();
+  if (images.pixels.size() != images.labels.size() * regroup::cifar_shape.values()) std::abort();
   for (const auto label : images.labels) {
     if (label < 0 || label >= classes) std::abort();
   }

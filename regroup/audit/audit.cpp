@@ -15,6 +15,13 @@ std::vector<std::uint32_t> Audit::worst_first() const {
   return order;
 }
 
+std::span<const LikelyClass> Audit::likely_of(std::uint32_t sample) const {
+  for (const AuditedLabels& group : labels)
+    if (sample >= group.first && sample - group.first < group.beliefs.samples.size())
+      return group.beliefs.likely_of(sample - group.first);
+  return {};
+}
+
 std::size_t Audit::contradictions() const {
   std::map<std::int32_t, std::int32_t> label_of;
   std::map<std::int32_t, bool> differs;
@@ -33,8 +40,8 @@ double average_precision(std::span<const float> scores, std::span<const std::uin
   const double all = static_cast<double>(std::ranges::count(found, std::uint8_t{1}));
   double precision_sum = 0, hits = 0;
   for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    double step = 0;
+    std::size_t end = begin + 1;
+    double step = found[order[begin]];
     for (; end < order.size() && scores[order[end]] == scores[order[begin]]; ++end) step += found[order[end]];
     hits += step;
     precision_sum += step * hits / static_cast<double>(end);

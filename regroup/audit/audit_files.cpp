@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "regroup/core/error.h"
 #include "regroup/data/labels_file.h"
 #include "regroup/io/csv.h"
 
@@ -16,6 +17,10 @@ namespace regroup {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+bool has_texts(const Audit& audit) {
+  return std::ranges::any_of(audit.samples, [](const AuditedSample& sample) { return !sample.text.empty(); });
+}
 
 bool has_paths(const Audit& audit) {
   return std::ranges::any_of(audit.samples, [](const AuditedSample& sample) { return !sample.path.empty(); });
@@ -31,8 +36,7 @@ const std::string& name_of(const Audit& audit, std::int32_t label) {
 }
 
 bool is_train_part(const Audit& audit, const AuditedSample& sample) {
-  const std::string& part = audit.parts[sample.part];
-  return part == "train" || part == "val";
+  return !audit.parts[sample.part].starts_with("test");
 }
 
 double rounded(double value) { return std::round(value * 1e5) / 1e5; }
@@ -86,13 +90,19 @@ Json labels_json(const Audit& audit, const AuditedLabels& labels) {
   return json;
 }
 
+/// The same file by a name that no spreadsheet takes for a formula, for programs that open it.
+std::string safe_path(const std::string& path) { return spreadsheet_text(path) == path ? path : "./" + path; }
+
+/// Class names come from outside; no spreadsheet may take one for a formula.
+std::string name_field(const Audit& audit, std::int32_t label) { return spreadsheet_text(name_of(audit, label)); }
+
 /// The columns of a sample beside its index and path.
 std::vector<std::string> finding_fields(const Audit& audit, const AuditedSample& sample) {
-  return {name_of(audit, sample.given),
-          name_of(audit, sample.belief.likeliest),
+  return {name_field(audit, sample.given),
+          name_field(audit, sample.belief.likeliest),
           fmt::format("{:.5f}", sample.belief.right),
           sample.is_issue() ? "True" : "False",
-          name_of(audit, sample.belief.other),
+          name_field(audit, sample.belief.other),
           fmt::format("{:.5f}", sample.belief.other_probability),
           fmt::format("{:.5f}", sample.none_of_these),
           sample.duplicates < 0 ? "" : std::to_string(sample.duplicates)};
@@ -130,19 +140,21 @@ std::vector<Confusion> worst_confusions(const Audit& audit, std::size_t most) {
 }  // namespace
 
 std::string issues_csv(const Audit& audit) {
-  const bool paths = has_paths(audit), truth = has_truth(audit);
+  const bool paths = has_paths(audit), truth = has_truth(audit), texts = has_texts(audit);
   CsvWriter csv;
   std::vector<std::string> fields{"index", "part"};
   if (paths) fields.emplace_back("path");
   fields.insert(fields.end(), std::begin(finding_names), std::end(finding_names));
   if (truth) fields.emplace_back("true_label");
+  if (texts) fields.emplace_back("text");
   csv.row(fields);
   for (const std::uint32_t i : audit.worst_first()) {
     const AuditedSample& sample = audit.samples[i];
     fields = {std::to_string(sample.index), audit.parts[sample.part]};
-    if (paths) fields.push_back(sample.path);
+    if (paths) fields.push_back(spreadsheet_text(sample.path));
     std::ranges::move(finding_fields(audit, sample), std::back_inserter(fields));
-    if (truth) fields.push_back(name_of(audit, sample.truth));
+    if (truth) fields.push_back(name_field(audit, sample.truth));
+    if (texts) fields.push_back(spreadsheet_text(sample.text));
     csv.row(fields);
   }
   return csv.text();
@@ -195,7 +207,7 @@ std::string metadata_csv(const Audit& audit) {
   csv.row(fields);
   for (const AuditedSample& sample : audit.samples) {
     if (sample.path.empty() || !sample.listed) continue;
-    fields = {sample.path};
+    fields = {safe_path(sample.path)};
     std::ranges::move(finding_fields(audit, sample), std::back_inserter(fields));
     csv.row(fields);
   }
@@ -204,9 +216,17 @@ std::string metadata_csv(const Audit& audit) {
 
 std::string corrected_csv(const Audit& audit, std::vector<std::int32_t> given, std::span<const std::int32_t> clean,
                           std::span<const std::string> paths) {
-  for (const AuditedSample& sample : audit.samples)
-    if (is_train_part(audit, sample)) given[sample.index] = sample.corrected();
-  return labels_csv(given, clean, paths);
+  for (const AuditedSample& sample : audit.samples) {
+    if (!is_train_part(audit, sample)) continue;
+    if (sample.index >= given.size())
+      throw UserError(
+          fmt::format("the audit knows image {} and there are {} labels; audit the run again with --overwrite",
+                      sample.index, given.size()));
+    given[sample.index] = sample.corrected();
+  }
+  std::vector<std::string> safe_paths;
+  std::ranges::transform(paths, std::back_inserter(safe_paths), safe_path);
+  return labels_csv(given, clean, safe_paths);
 }
 
 std::string trusted_csv(const Audit& audit) {
@@ -217,6 +237,32 @@ std::string trusted_csv(const Audit& audit) {
   CsvWriter csv;
   csv.row(std::vector<std::string>{"index"});
   for (const std::uint32_t index : clear) csv.row(std::vector<std::string>{std::to_string(index)});
+  return csv.text();
+}
+
+std::string neighbours_csv(const Audit& audit) {
+  const bool paths = has_paths(audit);
+  CsvWriter csv;
+  std::vector<std::string> fields{"index",           "part",      "neighbour_index", "neighbour_part",
+                                  "neighbour_label", "similarity"};
+  if (paths) {
+    fields.emplace_back("path");
+    fields.emplace_back("neighbour_path");
+  }
+  csv.row(fields);
+  for (const Evidence& evidence : audit.evidence) {
+    const AuditedSample& suspect = audit.samples[evidence.suspect];
+    for (const auto* similar : {&evidence.like_given, &evidence.like_suggested}) {
+      for (const Neighbour& neighbour : *similar) {
+        const AuditedSample& other = audit.samples[neighbour.id];
+        fields = {std::to_string(suspect.index),  audit.parts[suspect.part],
+                  std::to_string(other.index),    audit.parts[other.part],
+                  name_field(audit, other.given), fmt::format("{:.4f}", neighbour.similarity)};
+        if (paths) fields.insert(fields.end(), {spreadsheet_text(suspect.path), spreadsheet_text(other.path)});
+        csv.row(fields);
+      }
+    }
+  }
   return csv.text();
 }
 
@@ -249,7 +295,8 @@ std::string audit_text(const Audit& audit) {
       std::ranges::count_if(audit.samples, [](const AuditedSample& s) { return s.none_of_these >= 0.5F; });
   if (none > 0) text += fmt::format("{} seem to belong to none of the classes.\n", none);
   if (audit.contradictions() > 0)
-    text += fmt::format("{} pictures are there more than once, with different labels.\n", audit.contradictions());
+    text += fmt::format("{} {} are there more than once, with different labels.\n", audit.contradictions(),
+                        audit.has_pictures ? "pictures" : "samples");
   return text;
 }
 

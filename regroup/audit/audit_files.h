@@ -32,6 +32,9 @@ std::string corrected_csv(const Audit& audit, std::vector<std::int32_t> given, s
 /// The training images whose labels are clearly right, as --trusted reads them.
 std::string trusted_csv(const Audit& audit);
 
+/// `neighbours.csv`: for each suspect, the worst first, the samples that it can be compared with (evidence.h).
+std::string neighbours_csv(const Audit& audit);
+
 /// What was found, in a few lines for a terminal.
 std::string audit_text(const Audit& audit);
 

@@ -148,6 +148,21 @@ std::vector<std::uint32_t> join_matches(const std::vector<Comparison>& compariso
   return parents;
 }
 
+/// From the first member of the group of each sample to the numbers of groups of several.
+std::vector<std::int32_t> numbered(const std::vector<std::uint32_t>& firsts) {
+  std::vector<std::int32_t> groups(firsts.size(), -1);
+  std::vector<bool> shared(firsts.size());
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    if (firsts[i] != i) shared[firsts[i]] = true;
+  }
+  std::int32_t next = 0;
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    if (firsts[i] != i) groups[i] = groups[firsts[i]];
+    if (shared[i]) groups[i] = next++;
+  }
+  return groups;
+}
+
 }  // namespace
 
 std::vector<std::int32_t> duplicate_groups(std::span<const Thumbnail> thumbnails, const FeatureRows& features,
@@ -155,21 +170,37 @@ std::vector<std::int32_t> duplicate_groups(std::span<const Thumbnail> thumbnails
   if (features.size() != 0 && features.size() != thumbnails.size())
     throw UserError(fmt::format("{} rows of features for {} pictures; give one row per picture", features.size(),
                                 thumbnails.size()));
-  std::vector<std::int32_t> groups(thumbnails.size(), -1);
-  if (thumbnails.size() < 2) return groups;
-
+  std::vector<std::int32_t> in_no_group(thumbnails.size(), -1);
+  if (thumbnails.size() < 2) return in_no_group;
   const Candidates lists = find_candidates(thumbnails, features, options);
-  const std::vector<std::uint32_t> firsts = join_matches(compare(thumbnails, lists, options.threads));
-  std::vector<bool> shared(groups.size());
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (firsts[i] != i) shared[firsts[i]] = true;
+  return numbered(join_matches(compare(thumbnails, lists, options.threads)));
+}
+
+std::vector<std::int32_t> equal_row_groups(const FeatureRows& rows, int threads) {
+  std::vector<std::int32_t> in_no_group(rows.size(), -1);
+  if (rows.size() < 2) return in_no_group;
+  // Half a float16's last digit is 1/2000 of a number; squares of differences are compared with squares of numbers.
+  constexpr double rounding = 1e-6;
+  constexpr std::size_t candidates = 11;
+  const auto nearest = NeighbourIndex(rows).nearest(rows, candidates, threads);
+  const std::size_t each = nearest.size() / rows.size();
+  std::vector<std::uint32_t> parents(rows.size());
+  std::iota(parents.begin(), parents.end(), 0U);
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    for (const Neighbour& found : std::span(nearest).subspan(i * each, each)) {
+      double difference = 0, size = 0;
+      for (std::size_t d = 0; d < rows.dimension; ++d) {
+        const double a = static_cast<double>(rows.row(i)[d]), b = static_cast<double>(rows.row(found.id)[d]);
+        difference += (a - b) * (a - b);
+        size += a * a + b * b;
+      }
+      if (difference > rounding * size) continue;
+      const std::uint32_t left = root_of(parents, i), right = root_of(parents, found.id);
+      parents[std::max(left, right)] = std::min(left, right);
+    }
   }
-  std::int32_t next = 0;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (firsts[i] != i) groups[i] = groups[firsts[i]];
-    if (shared[i]) groups[i] = next++;
-  }
-  return groups;
+  for (std::uint32_t i = 0; i < parents.size(); ++i) parents[i] = root_of(parents, i);
+  return numbered(parents);
 }
 
 }  // namespace regroup

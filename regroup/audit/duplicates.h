@@ -24,4 +24,7 @@ struct DuplicateOptions {
 std::vector<std::int32_t> duplicate_groups(std::span<const Thumbnail> thumbnails, const FeatureRows& features,
                                            const DuplicateOptions& options);
 
+/// The group of each row that is the same as others up to the rounding of its numbers, numbered likewise.
+std::vector<std::int32_t> equal_row_groups(const FeatureRows& rows, int threads);
+
 }  // namespace regroup

@@ -15,6 +15,7 @@
 #include "regroup/core/random.h"
 #include "regroup/core/simd.h"
 #include "regroup/data/augment_kernels.h"
+#include "regroup/data/vectors.h"
 
 namespace regroup {
 namespace {
@@ -29,6 +30,7 @@ using Histograms = std::array<std::array<std::uint64_t, 256>, max_channels>;
 
 SampleShape checked_shape(const SampleSource& images) {
   const SampleShape shape = images.shape();
+  if (shape.is_vector) return shape;
   if (shape.channels < 1 || shape.channels > max_channels)
     throw UserError(fmt::format("images have {} channels; give images of 1 to {}", shape.channels, max_channels));
   return shape;
@@ -40,7 +42,7 @@ Histograms count_values(const SampleSource& images, std::size_t begin, std::size
   const SampleShape shape = images.shape();
   const auto channels = static_cast<std::size_t>(shape.channels);
   SampleScratch scratch;
-  std::vector<std::uint8_t> values(shape.bytes());
+  std::vector<std::uint8_t> values(shape.values());
   for (std::size_t i = begin; i < end; ++i) {
     try {
       copy_middle(images.read(static_cast<std::uint32_t>(i * stride), scratch), shape, values);
@@ -56,6 +58,7 @@ Histograms count_values(const SampleSource& images, std::size_t begin, std::size
 }  // namespace
 
 Normalisation measure_normalisation(const SampleSource& images, int threads) {
+  if (images.shape().is_vector) return measure_vectors(images, threads);
   const SampleShape shape = checked_shape(images);
   if (images.size() == 0) throw UserError("there are no images to measure mean and deviation of; give at least one");
   Histograms counts{};
@@ -63,7 +66,7 @@ Normalisation measure_normalisation(const SampleSource& images, int threads) {
   constexpr std::size_t enough_decoded = 2000;
   const std::size_t stride = images.decodes() ? 1 + (images.size() - 1) / enough_decoded : 1;
   const std::size_t looks = 1 + (images.size() - 1) / stride;
-  const std::size_t grain = 1 + (std::size_t{1} << 20) / shape.bytes();
+  const std::size_t grain = 1 + (std::size_t{1} << 20) / shape.values();
   parallel_for(looks, grain, threads, [&](std::size_t begin, std::size_t end) {
     const Histograms part = count_values(images, begin, end, stride);
     const std::lock_guard lock(mutex);
@@ -105,6 +108,10 @@ Augmenter::Augmenter(const SampleSource& images, const Normalisation& normalisat
   if (normalisation.mean.size() != channels || normalisation.deviation.size() != channels)
     throw UserError(fmt::format("{} means and {} deviations for images of {} channels; give one of each a channel",
                                 normalisation.mean.size(), normalisation.deviation.size(), channels));
+  if (shape_.is_vector) {
+    prepare_vectors(normalisation);
+    return;
+  }
   static_assert(std::tuple_size_v<decltype(scale_)> == channel_period);
   for (std::size_t i = 0; i < channel_period; ++i) {
     const double mean = normalisation.mean[i % channels];
@@ -120,7 +127,20 @@ Augmenter::Augmenter(const SampleSource& images, const Normalisation& normalisat
   }
 }
 
+void Augmenter::prepare_vectors(const Normalisation& normalisation) {
+  for (std::size_t i = 0; i < normalisation.mean.size(); ++i) {
+    const float mean = normalisation.mean[i], deviation = normalisation.deviation[i];
+    if (!std::isfinite(mean) || !std::isfinite(deviation) || deviation <= 0)
+      throw UserError(fmt::format(
+          "number {} cannot be normalised by mean {} and deviation {}; give finite numbers, the deviation positive", i,
+          mean, deviation));
+    number_scale_.push_back(1 / deviation);
+    number_offset_.push_back(-mean / deviation);
+  }
+}
+
 void Augmenter::check(const Augmentation& augmentation) const {
+  if (shape_.is_vector) return;
   if (augmentation.shift < 0 || augmentation.shift >= std::min(shape_.height, shape_.width))
     throw UserError(fmt::format("a shift of {} pixels does not suit images of {}x{}; give 0 to {}", augmentation.shift,
                                 shape_.width, shape_.height, std::min(shape_.height, shape_.width) - 1));
@@ -226,6 +246,17 @@ bool Augmenter::write(std::uint32_t sample, std::uint32_t epoch, std::span<const
   if (views.size() != out.size()) throw std::invalid_argument("not as many places for views as there are views");
   try {
     const SampleView image = images_->read(sample, scratch.sample);
+    if (shape_.is_vector) {
+      for (std::byte* view : out) {
+        if (type_ == PixelType::float32) {
+          standardise(image, number_scale_, number_offset_, {reinterpret_cast<float*>(view), shape_.values()});
+        } else {
+          standardise_rounded(image, number_scale_, number_offset_,
+                              {reinterpret_cast<std::uint16_t*>(view), shape_.values()});
+        }
+      }
+      return true;
+    }
     for (std::size_t v = 0; v < views.size(); ++v) {
       check(views[v]);
       Stream more(seed_of_view(seed_, v), Purpose::distort, epoch, sample);
@@ -241,11 +272,11 @@ bool Augmenter::write(std::uint32_t sample, std::uint32_t epoch, std::span<const
 void Augmenter::write_view(const SampleView& image, const Augmentation& augmentation, const Cut& cut, Stream& more,
                            std::byte* out, Scratch& scratch) const {
   const auto normalise = type_ == PixelType::float32 ? normalise_float : normalise_bfloat;
-  const std::size_t row_values = shape_.bytes() / static_cast<std::size_t>(shape_.height);
+  const std::size_t row_values = shape_.values() / static_cast<std::size_t>(shape_.height);
   const std::size_t row_bytes = row_values * bytes_of(type_);
   const bool in_one_pass = !cut.is_scaled() && !augmentation.distortion.any();
   if (!in_one_pass) {
-    scratch.view.resize(shape_.bytes());
+    scratch.view.resize(shape_.values());
     if (cut.is_scaled()) {
       scale_part(image, cut, scratch);
     } else {
@@ -268,7 +299,7 @@ void Augmenter::write_view(const SampleView& image, const Augmentation& augmenta
 }
 
 void Augmenter::scale_part(const SampleView& image, const Cut& cut, Scratch& scratch) const {
-  const std::size_t row_values = shape_.bytes() / static_cast<std::size_t>(shape_.height);
+  const std::size_t row_values = shape_.values() / static_cast<std::size_t>(shape_.height);
   resample({image.data(), {image.height, image.width}}, cut.part, {shape_.height, shape_.width}, scratch.view,
            scratch.resample);
   if (!cut.mirrored) return;

@@ -18,8 +18,8 @@ struct Normalisation {
   std::vector<float> deviation;
 };
 
-/// Measured over the middle of each sample, or of a few thousand spread over the source where they have to be decoded.
-/// A channel without any variation gets the deviation 1.
+/// Measured over the middle of each image, or of a few thousand spread over the source where they have to be decoded;
+/// of vectors, over all of them. A channel without any variation gets the deviation 1.
 Normalisation measure_normalisation(const SampleSource& images, int threads);
 
 enum class Padding {
@@ -57,7 +57,7 @@ enum class PixelType { float32, bfloat16 };
 inline std::size_t bytes_of(PixelType type) { return type == PixelType::float32 ? 4 : 2; }
 
 /// Reads, cuts out, mirrors, normalises and converts images, in one pass over their bytes where nothing else is asked
-/// for.
+/// for. Vectors are normalised alone: all their views are the same.
 class Augmenter {
  public:
   /// Memory that a thread keeps from image to image.
@@ -71,6 +71,7 @@ class Augmenter {
   Augmenter(const SampleSource& images, const Normalisation& normalisation, PixelType type, std::uint64_t seed);
 
   const SampleSource& images() const { return *images_; }
+  PixelType type() const { return type_; }
 
   /// Throws UserError unless the augmentation suits the images.
   void check(const Augmentation& augmentation) const;
@@ -82,9 +83,10 @@ class Augmenter {
              std::span<std::byte* const> out, Scratch& scratch) const;
 
   /// The bytes that a view takes.
-  std::size_t output_bytes() const { return shape_.bytes() * bytes_of(type_); }
+  std::size_t output_bytes() const { return shape_.values() * bytes_of(type_); }
 
  private:
+  void prepare_vectors(const Normalisation& normalisation);
   struct Cut;
   Cut cut_of(const Augmentation& augmentation, const SampleView& image, std::uint32_t sample, std::uint32_t epoch,
              std::size_t view, Stream& more) const;
@@ -102,6 +104,7 @@ class Augmenter {
   std::array<float, 24> scale_{};
   std::array<float, 24> offset_{};
   std::array<std::uint8_t, 4> mean_colour_{};
+  std::vector<float> number_scale_, number_offset_;  ///< of vectors
 };
 
 }  // namespace regroup

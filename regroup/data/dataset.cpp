@@ -11,6 +11,7 @@
 #include "regroup/data/cifar.h"
 #include "regroup/data/clothing1m.h"
 #include "regroup/data/csv_dataset.h"
+#include "regroup/data/features.h"
 #include "regroup/data/folder.h"
 #include "regroup/data/mnist.h"
 #include "regroup/data/webvision.h"
@@ -41,6 +42,10 @@ constexpr std::array table{
         "", "give folder:PATH", true, load_folder},
     DatasetInfo{"csv", "JPEG, PNG and WebP files that a CSV file lists as path,label[,clean][,split]", "",
                 "give csv:FILE", true, load_csv},
+    DatasetInfo{"features",
+                "vectors that a model of your own made: an NPY file, with --labels, or a folder with train.npy and "
+                "train.csv, and val.* and test.* where there are such",
+                "", "give features:PATH", true, load_features},
 };
 
 const DatasetInfo& find_dataset(std::string_view name) {

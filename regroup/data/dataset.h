@@ -22,6 +22,7 @@ struct LabelledSet {
   std::vector<std::int32_t> clean;  ///< the true labels where a file says them beside the labels, -1 where it does
                                     ///< not say one; empty if it says none
   std::vector<std::string> paths;   ///< the files that the samples come from, where each has its own; else empty
+  std::vector<std::string> texts;   ///< what vectors were made of, where that is known and was asked for; else empty
 
   std::size_t size() const { return labels.size(); }
 };
@@ -47,6 +48,7 @@ struct Dataset {
   /// data that comes with wrong labels.
   bool labels_are_true = true;
   bool mirrored_is_same = true;  ///< whether a mirrored image still shows its class: not so for digits
+  bool has_file_labels = false;  ///< whether the labels are those of LoadOptions::labels already
 
   const LabelledSet& test() const { return tests.front().set; }
   LabelledSet& test() { return tests.front().set; }
@@ -68,6 +70,9 @@ struct ImageSurvey {
   std::size_t train = 0, validation = 0, tests = 0;  ///< images
   int classes = 0;
   ImageSize common;  ///< the most common size of the files
+  /// Some training images as samples of a side, where they would be decoded in each epoch; null where they would be in
+  /// memory.
+  std::function<std::shared_ptr<const SampleSource>(int side)> from_disk = {};
 };
 
 /// What loading may need to know; most datasets need nothing of it but the folder.
@@ -88,6 +93,9 @@ struct LoadOptions {
   double test_split = 0.1;  ///< for image files without a test part: the share of each class that becomes one
   std::uint64_t seed = 0;   ///< of that split
   int threads = 1;
+  std::filesystem::path labels = {};  ///< a file of labels, for data that has none of its own
+  bool texts = false;                 ///< whether the texts of vectors are wanted, where there are any
+  double vector_bytes = 0;            ///< of memory that vectors may take; 0: half of it
   /// For data that comes with lists of many image files: read these, and no images, to find out whether it is there.
   bool only_lists = false;
   std::function<void(std::size_t done, std::size_t total)> progress = {};  ///< called while image files are decoded

@@ -147,7 +147,12 @@ using PartFolders = std::map<std::string, std::string>;
 PartFolders find_parts(const fs::path& root) {
   const auto names = folders_in(root);
   const auto is_train = [&](const auto& name) { return part_called(name) == "train" && is_part(root / name); };
-  if (std::none_of(names.begin(), names.end(), is_train)) return {};
+  if (std::none_of(names.begin(), names.end(), is_train)) {
+    if (names.size() > 1 && std::all_of(names.begin(), names.end(), part_called))
+      throw UserError(fmt::format("{}: {} are parts of the data; put the images of each into folders of their classes",
+                                  root.string(), fmt::join(names, ", ")));
+    return {};
+  }
   PartFolders folders;
   for (const auto& name : names) {
     const auto part = part_called(name);
@@ -205,6 +210,9 @@ class Lister {
                                     (root_ / part / name).string(), (train_ / name).string()));
       add_class(fs::path(part) / name, static_cast<std::size_t>(found - class_names_.begin()), list);
     }
+    if (list.empty())
+      throw UserError(
+          fmt::format("{}: no images in folders of classes; fill or remove this part", (root_ / part).string()));
     return list;
   }
 

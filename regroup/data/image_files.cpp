@@ -124,9 +124,9 @@ int settle_side(std::span<const ImageSize> sizes, ImageSurvey survey, const Load
   return largest;
 }
 
-PhotoForm settle_form(std::span<const ImageSize> sizes, const ImageSurvey& survey, const LoadOptions& options) {
+PhotoForm form_of(int side, const LoadOptions& options) {
   PhotoForm form;
-  form.side = settle_side(sizes, survey, options);
+  form.side = side;
   form.whole = options.whole_images;
   form.short_side = options.resize > 0 ? options.resize : options.whole_images ? (form.side * 8 + 3) / 7 : form.side;
   if (form.short_side < form.side || form.short_side > max_asked_side)
@@ -144,6 +144,11 @@ double mean_bytes(std::span<const ImageSize> sizes, const PhotoForm& form) {
   return sum / static_cast<double>(sizes.size());
 }
 
+/// Whether images that take so many bytes are decoded each time that they are needed.
+bool stay_on_disk(double needed, const LoadOptions& options) {
+  return options.keep == KeepImages::disk || (options.keep == KeepImages::by_size && needed > physical_memory() / 2);
+}
+
 /// Whether the images are kept in memory. What that takes is told before it is taken.
 bool fits_into_memory(std::size_t count, double bytes, const PhotoForm& form, const LoadOptions& options) {
   const double needed = static_cast<double>(count) * bytes, there = physical_memory();
@@ -156,7 +161,7 @@ bool fits_into_memory(std::size_t count, double bytes, const PhotoForm& form, co
   const auto amount = [](double value) {
     return value < 1e9 ? fmt::format("{:.0f} MB", std::ceil(value / 1e6)) : fmt::format("{:.1f} GB", value / 1e9);
   };
-  if (options.keep == KeepImages::by_size && needed > there / 2) {
+  if (stay_on_disk(needed, options)) {
     tell(options, fmt::format("{} images {} would take {} of {} of memory, so they are decoded from disk in each epoch "
                               "(--keep-images memory keeps them)",
                               count, size, amount(needed), amount(there)));
@@ -169,6 +174,26 @@ bool fits_into_memory(std::size_t count, double bytes, const PhotoForm& form, co
                     count, size, amount(needed), amount(there)));
   tell(options, fmt::format("{} images {} take {} of memory", count, size, amount(needed)));
   return true;
+}
+
+PhotoReader reader_of(const std::filesystem::path& root, const PhotoForm& form, const LoadOptions& options) {
+  return {root, form,
+          options.cache.empty() ? nullptr : std::make_shared<ImageCache>(options.cache, options.cache_bytes)};
+}
+
+/// See ImageSurvey::from_disk. A file that cannot be read is left out, and told when the data is loaded.
+std::shared_ptr<const SampleSource> some_from_disk(const std::filesystem::path& root,
+                                                   const std::vector<ListedImage>& list,
+                                                   std::span<const ImageSize> sizes, double count, int side,
+                                                   const LoadOptions& options) {
+  constexpr std::size_t most = 64;
+  const PhotoForm form = form_of(side, options);
+  if (list.empty() || !stay_on_disk(count * mean_bytes(sizes, form), options)) return nullptr;
+  std::vector<std::string> paths;
+  const std::size_t some = std::min(most, list.size());
+  for (std::size_t i = 0; i < some; ++i) paths.push_back(list[i * list.size() / some].path);
+  return std::make_shared<PhotosOnDisk>(reader_of(root, form, options), std::move(paths), 0,
+                                        [](const std::string& /*sentence*/) {});
 }
 
 std::vector<std::string> paths_of(const std::vector<ListedImage>& list) {
@@ -217,7 +242,8 @@ std::vector<std::vector<Image>> read_all(std::span<std::vector<ListedImage>* con
   return images;
 }
 
-/// All in one sentence, however many there are.
+}  // namespace
+
 void tell_small_classes(const Dataset& dataset, const LoadOptions& options) {
   if (dataset.class_names.empty()) return;
   std::vector<int> counts(dataset.class_names.size());
@@ -233,10 +259,9 @@ void tell_small_classes(const Dataset& dataset, const LoadOptions& options) {
   const std::size_t more = small.size() - std::min(small.size(), most_named);
   small.resize(small.size() - more);
   if (more > 0) small.push_back(fmt::format("{} more", more));
-  tell(options, fmt::format("classes with fewer than {} training images: {}", few_images, fmt::join(small, ", ")));
+  tell(options, fmt::format("classes with fewer than {} training {}: {}", few_images,
+                            dataset.train.source->shape().is_vector ? "vectors" : "images", fmt::join(small, ", ")));
 }
-
-}  // namespace
 
 std::optional<std::string> part_called(std::string_view name) {
   const std::string word = lowercase(name);
@@ -291,11 +316,13 @@ void load_image_files(const std::filesystem::path& root, ListedImages images, co
   ImageSurvey survey{images.train.size(), images.validation.size(), 0, dataset.classes(), {}};
   for (const auto& [name, list] : images.tests) survey.tests += list.size();
   const std::size_t count = survey.train + survey.validation + survey.tests;
-  const PhotoForm form = settle_form(sizes, survey, options);
+  survey.from_disk = [&](int chosen) {
+    return some_from_disk(root, images.train, sizes, static_cast<double>(count), chosen, options);
+  };
+  const PhotoForm form = form_of(settle_side(sizes, survey, options), options);
   const auto lists = lists_of(images);
   const bool in_memory = fits_into_memory(count, mean_bytes(sizes, form), form, options);
-  const PhotoReader reader(
-      root, form, options.cache.empty() ? nullptr : std::make_shared<ImageCache>(options.cache, options.cache_bytes));
+  const PhotoReader reader = reader_of(root, form, options);
   std::vector<bool> any_clean;
   any_clean.reserve(lists.size());
   for (const auto* list : lists) any_clean.push_back(knows_clean(*list));

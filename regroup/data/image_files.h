@@ -47,6 +47,9 @@ void split_off_test(ListedImages& images, int classes, const LoadOptions& option
 void load_image_files(const std::filesystem::path& root, ListedImages images, const LoadOptions& options,
                       Dataset& dataset);
 
+/// Names the classes with hardly any training samples, in one sentence.
+void tell_small_classes(const Dataset& dataset, const LoadOptions& options);
+
 /// The height and width that images of these sizes get if none is asked for: the shorter side of the most common size
 /// (of several the largest), at least 28 and at most `max_side`.
 int choose_size(std::span<const ImageSize> sizes, int max_side);

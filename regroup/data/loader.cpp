@@ -18,8 +18,8 @@
 namespace regroup {
 namespace {
 
-/// So many images are prepared by one thread at a time: threads share a batch, so that the first one is ready soon.
-constexpr std::size_t grain = 8;
+/// So many samples are prepared by one thread at a time: threads share a batch, so that the first one is ready soon.
+std::size_t grain_of(const SampleShape& shape) { return shape.is_vector ? 64 : 8; }
 
 /// The key of an order has room for 8 bits of the plan's stream and 24 bits of the number of the order.
 constexpr std::uint32_t max_streams = 1U << 8;
@@ -53,13 +53,41 @@ class BatchOrder {
   }
 
  private:
-  /// Fisher and Yates, from the plan's order on: it does not matter which orders came before.
+  /// From the plan's order on: it does not matter which orders came before.
   void shuffle(std::size_t number) {
     order_ = plan_.slots;
     Stream stream(plan_.seed, Purpose::order, plan_.epoch, static_cast<std::uint32_t>(number) << 8 | plan_.stream);
-    for (std::size_t left = order_.size(); left > 1; --left)
-      std::swap(order_[left - 1], order_[stream.below(static_cast<std::uint32_t>(left))]);
+    if (plan_.window == 0 || plan_.window >= order_.size()) {
+      shuffle(order_, stream);
+    } else {
+      deal_blocks(stream);
+      for (std::size_t begin = 0; begin < order_.size(); begin += plan_.window)
+        shuffle(std::span(order_).subspan(begin, std::min(plan_.window, order_.size() - begin)), stream);
+    }
     number_ = number;
+  }
+
+  /// Fisher and Yates.
+  template <class T>
+  static void shuffle(std::span<T> values, Stream& stream) {
+    for (std::size_t left = values.size(); left > 1; --left)
+      std::swap(values[left - 1], values[stream.below(static_cast<std::uint32_t>(left))]);
+  }
+  static void shuffle(std::vector<std::uint32_t>& values, Stream& stream) { shuffle(std::span(values), stream); }
+
+  /// Puts blocks of neighbours in random order, so that a window has samples from many places, and reads few.
+  void deal_blocks(Stream& stream) {
+    constexpr std::size_t blocks_per_window = 32;
+    const std::size_t block = std::max<std::size_t>(plan_.window / blocks_per_window, 1);
+    std::vector<std::uint32_t> begins;
+    for (std::size_t begin = 0; begin < plan_.slots.size(); begin += block)
+      begins.push_back(static_cast<std::uint32_t>(begin));
+    shuffle(begins, stream);
+    order_.clear();
+    for (const std::uint32_t begin : begins) {
+      const auto some = std::span(plan_.slots).subspan(begin, std::min(block, plan_.slots.size() - begin));
+      order_.insert(order_.end(), some.begin(), some.end());
+    }
   }
 
   const BatchPlan& plan_;
@@ -89,18 +117,20 @@ std::size_t BatchPlan::batches() const {
 class Loader::Ring {
  public:
   Ring(const Augmenter& augmenter, std::span<const std::uint32_t> positions, BatchPlan plan, std::size_t first,
-       std::size_t end, int workers, int ahead)
+       std::size_t end, int workers, int ahead, Workers helpers = {})
       : augmenter_(augmenter),
         positions_(positions),
         plan_(checked(std::move(plan), first, end)),
+        helpers_(std::move(helpers)),
+        workspaces_(helpers_.count),
+        grain_(grain_of(augmenter.images().shape())),
         order_(plan_, end),
         ring_(static_cast<std::size_t>(std::max(ahead, 1)) + 1),
         end_(end),
         released_(first),
         handed_out_(first),
         next_(first) {
-    for (int i = 0; i < std::max(workers, 1); ++i)
-      threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+    for (int i = 0; i < workers; ++i) threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
 
   Ring(const Ring&) = delete;
@@ -112,6 +142,7 @@ class Loader::Ring {
   }
 
   const Batch* next() {
+    if (threads_.empty()) return prepare_next();
     std::unique_lock lock(mutex_);
     if (released_ != next_) {
       released_ = next_;
@@ -150,6 +181,32 @@ class Loader::Ring {
 
   bool is_ready(std::size_t batch) { return batch < handed_out_ && place(batch).unfinished == 0; }
 
+  const Batch* prepare_next() {
+    if (next_ == end_) return nullptr;
+    Place& current = ring_.front();
+    make_room(next_, current);
+    const std::size_t count = current.batch.slots.size();
+    std::mutex mutex;
+    std::exception_ptr failure;
+    for_each((count + grain_ - 1) / grain_, helpers_, [&](std::size_t some, std::size_t helper) {
+      Workspace& workspace = workspaces_[helper];
+      workspace.missing.clear();
+      try {
+        write_images(current.batch, some * grain_, std::min(count, (some + 1) * grain_), workspace);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        failure = std::current_exception();
+      }
+      if (workspace.missing.empty()) return;
+      const std::lock_guard lock(mutex);
+      current.missing.insert(current.missing.end(), workspace.missing.begin(), workspace.missing.end());
+    });
+    if (failure) std::rethrow_exception(failure);
+    ++next_;
+    if (plan_.shuffle) leave_out(current);
+    return &current.batch;
+  }
+
   void work(const std::stop_token& stop) {
     Workspace workspace;
     std::unique_lock lock(mutex_);
@@ -175,7 +232,7 @@ class Loader::Ring {
     Place& current = place(handed_out_);
     if (images_out_ == 0) make_room(handed_out_, current);
     const std::size_t begin = images_out_;
-    const std::size_t end = std::min(begin + grain, current.batch.slots.size());
+    const std::size_t end = std::min(begin + grain_, current.batch.slots.size());
     images_out_ = end;
     if (end == current.batch.slots.size()) {
       ++handed_out_;
@@ -203,10 +260,14 @@ class Loader::Ring {
     const std::size_t bytes = augmenter_.output_bytes();
     auto& out = workspace.out;
     out.resize(batch.views.size());
+    const auto position = [&](std::size_t i) {
+      if (batch.slots[i] >= positions_.size()) throw std::out_of_range("a batch plan names a slot that does not exist");
+      return positions_[batch.slots[i]];
+    };
     for (std::size_t i = begin; i < end; ++i) {
       for (std::size_t view = 0; view < out.size(); ++view) out[view] = batch.views[view].data() + i * bytes;
-      if (batch.slots[i] >= positions_.size()) throw std::out_of_range("a batch plan names a slot that does not exist");
-      if (augmenter_.write(positions_[batch.slots[i]], plan_.epoch, plan_.views, out, workspace.scratch)) continue;
+      if (i + 1 < end) augmenter_.images().expect(position(i + 1));
+      if (augmenter_.write(position(i), plan_.epoch, plan_.views, out, workspace.scratch)) continue;
       for (std::byte* view : out) std::memset(view, 0, bytes);
       workspace.missing.push_back(i);
     }
@@ -235,6 +296,9 @@ class Loader::Ring {
   const Augmenter& augmenter_;
   const std::span<const std::uint32_t> positions_;
   const BatchPlan plan_;
+  Workers helpers_;  // where there are no threads
+  std::vector<Workspace> workspaces_;
+  const std::size_t grain_;
 
   std::mutex mutex_;
   std::condition_variable_any room_;  // for the threads: images to prepare, or none any more
@@ -256,7 +320,11 @@ class Loader::Ring {
 
 Loader::Loader(const Augmenter& augmenter, std::span<const std::uint32_t> positions, BatchPlan plan, std::size_t first,
                std::size_t end, int workers, int ahead)
-    : ring_(std::make_unique<Ring>(augmenter, positions, std::move(plan), first, end, workers, ahead)) {}
+    : ring_(std::make_unique<Ring>(augmenter, positions, std::move(plan), first, end, std::max(workers, 1), ahead)) {}
+
+Loader::Loader(const Augmenter& augmenter, std::span<const std::uint32_t> positions, BatchPlan plan, std::size_t first,
+               std::size_t end, Workers helpers)
+    : ring_(std::make_unique<Ring>(augmenter, positions, std::move(plan), first, end, 0, 0, std::move(helpers))) {}
 
 Loader::~Loader() = default;
 

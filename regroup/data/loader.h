@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "regroup/core/workers.h"
 #include "regroup/data/augment.h"
 
 namespace regroup {
@@ -26,6 +27,9 @@ struct BatchPlan {
   std::uint32_t epoch = 0;
   std::uint32_t stream = 0;  ///< tells several plans of one epoch apart; at most 255
   std::uint64_t seed = 0;
+  /// So many samples that lie together have their turn together (SampleSource::window), in random order among
+  /// themselves; 0: all.
+  std::size_t window = 0;
 
   /// Batches until every sample had its turn: whole ones when shuffled (the rest of the samples has its turn in another
   /// epoch, since one sample alone has no batch statistics), all otherwise. A shuffled plan of fewer samples than a
@@ -33,7 +37,7 @@ struct BatchPlan {
   std::size_t batches() const;
 };
 
-/// Prepares the next batches on threads of its own while the network computes.
+/// Prepares the next batches, on threads of its own while the network computes.
 class Loader {
  public:
   /// Batches `first` .. `end` - 1 of the plan; a shuffled one continues after plan.batches(). `positions` has, of each
@@ -41,6 +45,10 @@ class Loader {
   /// slot. `augmenter` and `positions` must outlive the loader. `ahead` batches are kept ready.
   Loader(const Augmenter& augmenter, std::span<const std::uint32_t> positions, BatchPlan plan, std::size_t first,
          std::size_t end, int workers = 1, int ahead = 3);
+
+  /// The same, with each batch prepared when it is asked for, by `helpers`.
+  Loader(const Augmenter& augmenter, std::span<const std::uint32_t> positions, BatchPlan plan, std::size_t first,
+         std::size_t end, Workers helpers);
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;

@@ -25,7 +25,7 @@ void cut_square(Image& image, int side) {
     std::memmove(&image.pixels[y * row],
                  &image.pixels[((top + y) * static_cast<std::size_t>(image.size.width) + left) * 3], row);
   image.size = {side, side};
-  image.pixels.resize(shape.bytes());
+  image.pixels.resize(shape.values());
 }
 
 SampleView view_of(const Image& image) { return {image.pixels, image.size.height, image.size.width}; }

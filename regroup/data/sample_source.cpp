@@ -20,13 +20,13 @@ void copy_middle(const SampleView& sample, SampleShape shape, std::span<std::uin
 
 ImagesInMemory::ImagesInMemory(SampleShape shape, std::vector<std::uint8_t> pixels)
     : shape_(shape), pixels_(std::move(pixels)) {
-  if (shape.channels < 1 || shape.height < 1 || shape.width < 1 || pixels_.size() % shape.bytes() != 0)
+  if (shape.channels < 1 || shape.height < 1 || shape.width < 1 || pixels_.size() % shape.values() != 0)
     throw std::invalid_argument("the pixels are not those of whole images of the size that is said");
 }
 
 SampleView ImagesInMemory::read(std::uint32_t index, SampleScratch& /*scratch*/) const {
   if (index >= size()) throw std::out_of_range(fmt::format("image {} of {}", index, size()));
-  return {std::span(pixels_).subspan(index * shape_.bytes(), shape_.bytes()), shape_.height, shape_.width};
+  return {std::span(pixels_).subspan(index * shape_.values(), shape_.values()), shape_.height, shape_.width};
 }
 
 }  // namespace regroup

@@ -8,23 +8,30 @@
 #include "regroup/core/error.h"
 #include "regroup/core/hash.h"
 #include "regroup/data/photo.h"
+#include "regroup/io/mapped_rows.h"
 
 namespace regroup {
 
-/// What networks get of each sample of a source: images of one size.
+/// What networks get of each sample of a source: images of one size, or vectors, whose numbers count as channels of a
+/// single pixel.
 struct SampleShape {
   int channels = 0, height = 0, width = 0;
+  bool is_vector = false;
 
-  std::size_t bytes() const {
+  static SampleShape vector(int numbers) { return {numbers, 1, 1, true}; }
+
+  std::size_t values() const {
     return static_cast<std::size_t>(channels) * static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
   }
   bool operator==(const SampleShape&) const = default;
 };
 
-/// The values of a sample, row by row, the channels of a pixel side by side. It has at least the height and width of
-/// the shape of its source, from which networks get a part where it has more.
+/// The bytes of a sample. Of an image: a byte per value, row by row, the channels of a pixel side by side. It has at
+/// least the height and width of the shape of its source, from which networks get a part where it has more. Of a
+/// vector: its numbers, as `type` says.
 struct SampleView : std::span<const std::uint8_t> {
   int height = 0, width = 0;
+  NumberType type = NumberType::float32;
 };
 
 /// Memory that whoever reads samples keeps from one to the next.
@@ -55,8 +62,15 @@ class SampleSource {
   /// and `scratch` is left alone. Throws UnreadableSample.
   virtual SampleView read(std::uint32_t index, SampleScratch& scratch) const = 0;
 
+  /// Says that this sample will be read next, so that the processor may fetch it meanwhile.
+  virtual void expect(std::uint32_t /*index*/) const {}
+
   /// Whether samples are decoded each time that they are read.
   virtual bool decodes() const { return false; }
+
+  /// So many samples are in memory at a time, where not all are: whoever reads them in an order of their own reads them
+  /// sooner if it stays among so many for a while. 0: any order will do.
+  virtual std::size_t window() const { return 0; }
 
   /// A hash of what tells these samples from others, to notice that they have changed: `before`, continued (see
   /// core/hash.h). It takes as long as a look at all samples where they are in memory; it reads no files.
@@ -73,7 +87,7 @@ class ImagesInMemory final : public SampleSource {
   ImagesInMemory(SampleShape shape, std::vector<std::uint8_t> pixels);
 
   SampleShape shape() const override { return shape_; }
-  std::size_t size() const override { return pixels_.size() / shape_.bytes(); }
+  std::size_t size() const override { return pixels_.size() / shape_.values(); }
   SampleView read(std::uint32_t index, SampleScratch& scratch) const override;
   std::uint64_t digest(std::uint64_t before = hash_start) const override { return hash_of(pixels_, before); }
 

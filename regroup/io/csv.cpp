@@ -13,6 +13,10 @@
 namespace regroup {
 namespace {
 
+bool looks_like_formula(std::string_view text) {
+  return !text.empty() && std::string_view("'=+-@\t\r").find(text.front()) != std::string_view::npos;
+}
+
 bool needs_quotes(std::string_view field) {
   // Readers take blanks off the ends of a field without quotes.
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
@@ -110,6 +114,15 @@ std::vector<std::optional<std::size_t>> find_columns(const CsvReader& header, st
     tell(fmt::format("{}: columns that are not used: {}", header.name(),
                      shown(fmt::format("{}", fmt::join(further, ", ")))));
   return columns;
+}
+
+std::string spreadsheet_text(std::string_view text) {
+  return (looks_like_formula(text) ? "'" : "") + std::string(text);
+}
+
+std::string plain_text(std::string_view field) {
+  if (field.starts_with('\'') && looks_like_formula(field.substr(1))) field.remove_prefix(1);
+  return std::string(field);
 }
 
 void CsvWriter::row(const std::vector<std::string>& fields) {

@@ -54,6 +54,13 @@ std::string column_name(std::string_view field);
 std::vector<std::optional<std::size_t>> find_columns(const CsvReader& header, std::span<const std::string_view> known,
                                                      std::size_t required, const Tell& tell);
 
+/// A text as a field that no spreadsheet takes for a formula: where it begins with one of ' = + - @, a tab or a
+/// carriage return, one ' more stands in front.
+std::string spreadsheet_text(std::string_view text);
+
+/// The text that spreadsheet_text made this field of; other fields are their own text.
+std::string plain_text(std::string_view field);
+
 /// Writes a CSV text as CsvReader reads it. A field is put into double quotes only where it would be read otherwise
 /// without them; how numbers are formatted is the caller's choice.
 class CsvWriter {

@@ -37,8 +37,8 @@ class HeaderParser {
  public:
   HeaderParser(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
 
-  NpyArray parse() {
-    NpyArray array;
+  NpyHeader parse() {
+    NpyHeader array;
     bool has_descr = false;
     bool has_order = false;
     bool has_shape = false;
@@ -151,7 +151,7 @@ std::optional<Number> number(std::string_view dtype) {
   return Number{dtype[1], size};
 }
 
-Number check_dtype(NpyArray& array, const std::string& name) {
+Number check_dtype(NpyHeader& array, const std::string& name) {
   if (array.dtype.find('O') != std::string::npos) {
     throw UserError(
         fmt::format("{}: holds Python objects, which are not read because they can run any program; save the "
@@ -175,7 +175,7 @@ Number check_dtype(NpyArray& array, const std::string& name) {
 }
 
 /// The number of bytes, checked against overflow and the limit.
-std::size_t count_bytes(const NpyArray& array, std::size_t size, const std::string& name) {
+std::size_t count_bytes(const NpyHeader& array, std::size_t size, const std::string& name) {
   std::uint64_t count = size;  // at most 2^32 before each product, and the factor below 2^32
   for (const std::size_t extent : array.shape) {
     if (extent >= max_bytes || (count *= extent) > max_bytes) {
@@ -279,8 +279,12 @@ void write_values(const std::filesystem::path& file, std::string_view dtype, std
 
 }  // namespace
 
+NpyHeader read_npy_header(ByteSource& source, const std::string& name) {
+  return HeaderParser(read_header(source, name), name).parse();
+}
+
 NpyArray read_npy(ByteSource& source, const std::string& name) {
-  NpyArray array = HeaderParser(read_header(source, name), name).parse();
+  NpyArray array{read_npy_header(source, name), {}};
   const std::size_t size = check_dtype(array, name).size;
   const std::size_t promised = count_bytes(array, size, name);
   const auto promise = [&] {

@@ -11,11 +11,15 @@
 
 namespace regroup {
 
-/// An array of numbers as numpy.save writes it.
-struct NpyArray {
+/// What stands before the values of an array that numpy.save wrote.
+struct NpyHeader {
   std::string dtype;               ///< as numpy writes it: "<i8", "|u1", "<f4"
   std::vector<std::size_t> shape;  ///< empty for a single number
   bool fortran_order = false;      ///< the first dimension runs fastest, not the last
+};
+
+/// An array of numbers as numpy.save writes it.
+struct NpyArray : NpyHeader {
   std::vector<std::byte> bytes;
 };
 
@@ -29,6 +33,9 @@ NpyArray read_npy(ByteSource& source, const std::string& name);
 
 /// The same from a file, plain or gzip.
 NpyArray read_npy(const std::filesystem::path& file);
+
+/// The header alone, whatever the type of the values; the source is at the first of them then.
+NpyHeader read_npy_header(ByteSource& source, const std::string& name);
 
 /// The values of an array of integers of any size, the last dimension running fastest. `name` is for the messages.
 std::vector<std::int64_t> integers(const NpyArray& array, const std::string& name);

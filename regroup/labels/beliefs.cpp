@@ -141,6 +141,19 @@ Belief belief_of(std::span<const double> posterior, std::int32_t label) {
   return belief;
 }
 
+/// Fills in the likeliest classes, the likeliest first. `order` is scratch.
+void choose_likely(std::span<const double> posterior, std::vector<std::int32_t>& order, std::span<LikelyClass> chosen) {
+  order.resize(posterior.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto last = order.begin() + static_cast<std::ptrdiff_t>(chosen.size());
+  std::partial_sort(order.begin(), last, order.end(), [&](std::int32_t a, std::int32_t b) {
+    const double first = posterior[static_cast<std::size_t>(a)], second = posterior[static_cast<std::size_t>(b)];
+    return first != second ? first > second : a < b;
+  });
+  for (std::size_t k = 0; k < chosen.size(); ++k)
+    chosen[k] = {order[k], static_cast<float>(posterior[static_cast<std::size_t>(order[k])])};
+}
+
 double entropy_of(std::span<const float> log_weights) {
   const float top = *std::ranges::max_element(log_weights);
   double sum = 0, weighted = 0;
@@ -156,14 +169,18 @@ void judge(const BeliefInput& input, Beliefs& beliefs) {
   constexpr std::size_t grain = 1000;
   const auto width = static_cast<std::size_t>(input.classes);
   beliefs.samples.resize(input.labels.size());
+  beliefs.likely_each = std::min(width, Beliefs::most_likely);
+  beliefs.likely.resize(input.labels.size() * beliefs.likely_each);
   parallel_for(input.labels.size(), grain, input.threads, [&](std::size_t begin, std::size_t end) {
     std::vector<float> row(width);
     std::vector<double> posterior(width);
+    std::vector<std::int32_t> order;
     for (std::size_t i = begin; i < end; ++i) {
       read_scores(input, i, row);
       (is_trained_on(input, i) ? beliefs.trained_on : beliefs.held_out).apply(row, input.labels[i]);
       const double label_probability = posterior_of(row, input.labels[i], beliefs.fit, posterior);
       beliefs.samples[i] = belief_of(posterior, input.labels[i]);
+      choose_likely(posterior, order, std::span(beliefs.likely).subspan(i * beliefs.likely_each, beliefs.likely_each));
       beliefs.samples[i].label_probability = static_cast<float>(label_probability);
       beliefs.samples[i].vagueness = static_cast<float>(entropy_of(row));
       if (!input.trusted.empty() && input.trusted[i] != 0)

@@ -39,6 +39,14 @@ struct Belief {
   float vagueness = 0;          ///< the entropy of the prediction, in nats
 };
 
+/// A class, and the probability that it is the true one of a sample.
+struct LikelyClass {
+  std::int32_t label = -1;
+  float probability = 0;
+
+  friend bool operator==(const LikelyClass&, const LikelyClass&) = default;
+};
+
 /// An estimate, and where it lies with a probability of 95 %.
 struct Estimate {
   double value = 0, low = 0, high = 0;
@@ -54,14 +62,23 @@ struct Adjustment {
 };
 
 struct Beliefs {
+  static constexpr std::size_t most_likely = 9;
+
   TransitionFit fit;
   Adjustment trained_on, held_out;
   bool has_held_out = false;  ///< there were enough to learn from them
   std::vector<Belief> samples;
+  std::size_t likely_each = 0;              ///< classes that are kept of each sample, at most `most_likely`
+  std::vector<LikelyClass> likely;          ///< sample after sample, the likeliest first
   Estimate noise_rate;                      ///< the share of wrong labels
   std::vector<Estimate> class_noise_rates;  ///< by given label
   double uncertainty = 0;                   ///< the standard error of the noise rate, beside the luck of single samples
   double doubt = 0;                         ///< the sum of right * (1 - right) over all samples
+
+  /// The likeliest classes of a sample.
+  std::span<const LikelyClass> likely_of(std::size_t sample) const {
+    return std::span(likely).subspan(sample * likely_each, likely_each);
+  }
 
   /// How many labels of these samples are wrong.
   Estimate expected_wrong(std::span<const std::uint32_t> chosen) const;
@@ -76,8 +93,7 @@ struct Beliefs {
 ///    how sharp predictions are, from the likelihood of labels that were not trained on.
 /// 3. Bayes: P(true = y | given) is proportional to P(y | image) * T(y, given).
 /// 4. The scores of given labels are shifted, for each footing by one amount, until as many labels are believed wrong
-/// as
-///    the noise rate says. That takes back what the network has memorised.
+///    as the noise rate says. That takes back what the network has memorised.
 ///
 /// Throws UserError that names the first label or prediction that does not fit.
 Beliefs believe(const BeliefInput& input);

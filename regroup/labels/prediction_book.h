@@ -4,6 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "regroup/core/softmax.h"
+#include "regroup/core/workers.h"
+
 namespace regroup {
 
 /// What a network said about each sample, averaged over the turns that the sample had: its probabilities, its loss and
@@ -12,7 +15,7 @@ namespace regroup {
 /// are.
 ///
 ///     PredictionBook book(labels, classes);
-///     book.record(slots, log_probabilities);   // a row of log-probabilities per slot
+///     book.record(slots, logits);              // a row of logits, or log-probabilities, per slot
 ///     book.read(slot, probabilities);          // the mean over its turns
 class PredictionBook {
  public:
@@ -22,8 +25,10 @@ class PredictionBook {
   /// `labels` are the given ones, 0 .. classes - 1.
   PredictionBook(std::vector<std::int32_t> labels, int classes);
 
-  /// Adds a turn of samples[i], whose log-probabilities are row i. Probabilities that are not finite count as 0.
-  void record(std::span<const std::uint32_t> samples, std::span<const float> log_probabilities);
+  /// Adds a turn of samples[i], whose logits are row i. Probabilities that are not finite count as 0. Unless it is
+  /// empty, `predicted` has a place for each sample of the book, and those of these get their likeliest class.
+  void record(std::span<const std::uint32_t> samples, std::span<const float> logits,
+              std::span<std::int32_t> predicted = {}, const Workers& workers = one_by_one());
 
   /// The mean probabilities of a sample, which sum to 1; equal ones for a sample that had no turn.
   void read(std::size_t sample, std::span<float> probabilities) const;
@@ -51,7 +56,10 @@ class PredictionBook {
 
  private:
   std::size_t width() const { return names_.empty() ? static_cast<std::size_t>(classes_) : kept; }
-  void store(std::size_t sample, std::span<const float> probabilities);
+  void fetch(std::size_t sample) const;
+  void add_turn(std::size_t sample, std::span<const float> probabilities);
+  void take_turn(std::size_t sample, const LabelScore& score, std::span<float> probabilities);
+  void add_turn_of_few(std::size_t sample, std::span<const float> probabilities);
 
   std::vector<std::int32_t> labels_;
   int classes_;
@@ -59,8 +67,6 @@ class PredictionBook {
   std::vector<std::int32_t> names_;  ///< the classes that these are of; the first is the given label
   std::vector<std::int32_t> turns_;
   std::vector<float> losses_, margins_;
-  std::vector<float> mean_;          ///< scratch
-  std::vector<std::int32_t> order_;  ///< scratch
 };
 
 }  // namespace regroup

@@ -23,7 +23,8 @@ class Overdispersion {
     cells_ += 1;
     weight_ += total - 1;
   }
-  double rho() const { return weight_ > 0 ? std::clamp((squares_ - cells_) / weight_, 1e-4, 1.0) : 1e-4; }
+  /// At most a half, so that the prior is worth a count at least: a class without any has nothing else.
+  double rho() const { return weight_ > 0 ? std::clamp((squares_ - cells_) / weight_, 1e-4, 0.5) : 1e-4; }
 
   /// How many counts the prior is worth.
   double strength() const { return (1 - rho()) / rho(); }
@@ -119,6 +120,39 @@ ClearMatrix clear_matrix(std::span<const LabelView> views, int classes, float lo
   return {shrunk_transition(counts, classes), std::move(predicted), static_cast<double>(clear.size())};
 }
 
+/// Draws the share of right labels of each class towards that of all, by the part that leads from what is predicted to
+/// the labels that are there, as nearly as it can: sum over y of predicted(y) T(y, o) = share(o).
+void fit_to_labels(ClearMatrix& matrix, std::span<const std::int32_t> labels) {
+  TransitionMatrix& transition = matrix.transition;
+  const int classes = transition.classes();
+  std::vector<double> shares(static_cast<std::size_t>(classes));
+  for (const std::int32_t label : labels)
+    shares[static_cast<std::size_t>(label)] += 1 / static_cast<double>(labels.size());
+  const double all = 1 - matrix.rate();
+  const auto drawn = [&](int y, int o) {
+    const double right = transition(y, y);
+    return o == y ? all : right < 1 ? transition(y, o) / (1 - right) * (1 - all) : 0;
+  };
+  double agree = 0, squares = 0;  // least squares: what is missing, and what the whole way would add
+  for (int o = 0; o < classes; ++o) {
+    double now = 0, then = 0;
+    for (int y = 0; y < classes; ++y) {
+      now += matrix.predicted[static_cast<std::size_t>(y)] * transition(y, o);
+      then += matrix.predicted[static_cast<std::size_t>(y)] * drawn(y, o);
+    }
+    const double share = std::max(shares[static_cast<std::size_t>(o)], 1 / static_cast<double>(labels.size()));
+    agree += (share - now) * (then - now) / share;
+    squares += (then - now) * (then - now) / share;
+  }
+  const double part = squares > 0 ? std::clamp(agree / squares, 0.0, 1.0) : 0;
+  std::vector<double> row(static_cast<std::size_t>(classes));
+  for (int y = 0; y < classes; ++y) {
+    for (int o = 0; o < classes; ++o)
+      row[static_cast<std::size_t>(o)] = (1 - part) * transition(y, o) + part * drawn(y, o);
+    for (int o = 0; o < classes; ++o) transition(y, o) = row[static_cast<std::size_t>(o)];
+  }
+}
+
 /// Multiplies the odds of wrong labels in all classes until the matrix has this rate.
 void set_rate(ClearMatrix& matrix, double rate) {
   constexpr int halvings = 60;
@@ -185,7 +219,12 @@ Disagreement clear_disagreement(const PredictionBook& book) {
   for (std::size_t i = 0; i < book.size(); i += stride) {
     if (book.turns(i) == 0) continue;
     book.read(i, row);
-    for (float& p : row) p = std::log(std::max(p, least));
+    // Of many classes most have the same share.
+    float before = 1, its_log = 0;
+    for (float& p : row) {
+      if (p != before) its_log = std::log(std::max(before = p, least));
+      p = its_log;
+    }
     views.push_back(view_of(row, book.labels()[i]));
   }
   if (views.empty() || book.classes() < 2) return {};
@@ -205,6 +244,7 @@ TransitionMatrix clear_transition(const PredictionRows& rows, double noise_rate,
     (matrix.rate() < noise_rate ? low : high) = amount;
   }
   set_rate(matrix, noise_rate);
+  fit_to_labels(matrix, rows.labels);
   return matrix.transition;
 }
 

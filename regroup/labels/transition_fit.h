@@ -44,7 +44,8 @@ Disagreement clear_disagreement(const PredictionBook& book);
 /// noise where the network has learnt to predict wrong labels as often as they come. A network that was trained on
 /// these samples is clearest where it was taught what it saw, so that wrong labels are too few among its clearest
 /// predictions; therefore the scores of given labels are lowered, all by the same amount, until the clearest ones
-/// differ from their labels as often as `noise_rate` says.
+/// differ from their labels as often as `noise_rate` says. A class that the network knows badly then looks like one
+/// with many wrong labels; so the classes are made alike as far as the matrix leads to the labels that are there.
 TransitionMatrix clear_transition(const PredictionRows& rows, double noise_rate, const TransitionOptions& options = {});
 
 /// The sharpness that makes the given labels likeliest.

@@ -3,12 +3,11 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
+#include "regroup/methods/running_noise_rate.h"
 #include "regroup/methods/schedule.h"
 #include "regroup/methods/twins.h"
-#include "regroup/stats/noise_rate.h"
 
 namespace regroup {
 namespace {
@@ -29,11 +28,10 @@ class CoTeaching : public Method {
         twins_(context),
         gradual_(phase_epochs(context.settings(), "gradual-epochs", paper_gradual, paper_epochs)) {}
 
-  /// The share of wrong labels is given, or what the losses of the last epochs show: their median, since a network that
-  /// has memorised wrong labels gives them small losses.
+  /// The share of wrong labels is given, or what the losses of the last epochs show.
   void begin_epoch(int epoch) override {
     rate_ = context().settings().number("forget-rate");
-    if (rate_ < 0) rate_ = estimated_rate(epoch);
+    if (rate_ < 0) rate_ = seen_.before(context(), epoch);
     forget_ = forget_share(epoch, gradual_, rate_);
   }
 
@@ -75,31 +73,14 @@ class CoTeaching : public Method {
     Method::collect(state);
     state.add("forget_rate", rate_, {0, 1});
     state.add("forgotten", forget_, {0, 1});
-    state.add("seen_rates", seen_, {0, 1, true});
+    seen_.collect(state);
   }
 
  private:
-  double estimated_rate(int epoch) {
-    if (epoch == 0) return 0;
-    const TrainingSet& samples = context().samples();
-    const std::vector<float> losses = context().recorded_losses(context().epoch_slots(epoch - 1));
-    const NoiseRate now = estimate_class_noise_rates(losses, samples.labels, samples.classes).overall;
-    // A guess would forget right labels for good; state has room for the last few rates.
-    if (now.reliable) {
-      std::rotate(seen_.begin(), seen_.end() - 1, seen_.end());
-      seen_.front() = static_cast<float>(now.rate);
-    }
-    std::vector<float> known;
-    std::copy_if(seen_.begin(), seen_.end(), std::back_inserter(known), [](float x) { return !std::isnan(x); });
-    if (known.empty()) return 0;
-    std::sort(known.begin(), known.end());
-    return static_cast<double>(known[known.size() / 2]);
-  }
-
   Twins twins_;
   int gradual_;
   double rate_ = 0, forget_ = 0;
-  std::vector<float> seen_ = std::vector<float>(15, std::nanf(""));
+  RunningNoiseRate seen_;
 };
 
 }  // namespace
@@ -124,6 +105,8 @@ MethodInfo co_teaching_method() {
   return {
       .name = "co-teaching",
       .description = "Co-teaching: each of two networks picks the samples with small losses for the other",
+      .year = 2018,
+      .paper = "Co-teaching: Robust Training of Deep Neural Networks with Extremely Noisy Labels",
       .settings =
           {{"forget-rate", group, -1.0,
             "Share of each batch that is left out in the end, best the share of wrong labels; -1: estimated from the "
@@ -137,6 +120,7 @@ MethodInfo co_teaching_method() {
                    {"schedule", std::string("late-linear")},
                    {"weight-decay", 0.0},
                    {"ema", 0.0}},
+      .networks = 2,
       .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<CoTeaching>(context); }};
 }
 

@@ -10,13 +10,17 @@
 #include "regroup/core/parallel.h"
 #include "regroup/data/split.h"
 #include "regroup/labels/transition_fit.h"
+#include "regroup/methods/mixing.h"
 #include "regroup/nn/adam.h"
+#include "regroup/nn/engine_threads.h"
+#include "regroup/nn/label_losses.h"
 #include "regroup/nn/sgd.h"
 
 namespace regroup {
 namespace {
 
 Augmentation augmentation_of(const Settings& settings, const TrainingSet& samples) {
+  if (samples.source->shape().is_vector) return no_augmentation;
   Augmentation augmentation;
   augmentation.shift = static_cast<int>(settings.integer("shift"));
   augmentation.padding = settings.text("padding") == "reflect" ? Padding::reflect : Padding::zero;
@@ -54,6 +58,15 @@ at::Tensor some_images(const TrainingSet& samples) {
   return images_of(bytes, count, shape, PixelType::float32, at::kCPU).clone();
 }
 
+/// Of the images in these places of a batch, by the mean over its views.
+at::Tensor mean_probabilities(const Network& network, std::span<const at::Tensor> views, const at::Tensor& places) {
+  const bool all = places.size(0) == views.front().size(0);
+  at::Tensor sum = at::zeros({}, places.options().dtype(at::kFloat));
+  for (const at::Tensor& view : views)
+    sum = sum + at::softmax(network.forward(all ? view : some_of(view, places)).logits.to(at::kFloat), 1);
+  return sum / static_cast<double>(views.size());
+}
+
 }  // namespace
 
 int loading_threads(const Settings& settings, const SampleSource& source) {
@@ -81,19 +94,33 @@ Context::Context(const Settings& settings, TrainingSet samples, at::Device devic
   augmenter_.check(augmentation_);
   std::ranges::copy(samples_.labels, labels_.data_ptr<std::int64_t>());
   labels_ = labels_.to(device);
+  trusted_ = at::zeros({labels_.size(0)}, at::kBool);
+  for (const std::uint32_t slot : samples_.trusted) trusted_.data_ptr<bool>()[slot] = true;
+  trusted_ = trusted_.to(device);
+}
+
+std::unique_ptr<Network> Context::make_network_from(std::uint32_t start) const {
+  const SampleShape image = samples_.source->shape();
+  const NetworkShape shape{
+      image.channels, image.height, image.width, samples_.classes, static_cast<int>(settings_.integer("width")),
+      image.is_vector};
+  auto network = regroup::make_network(settings_.text("model"), shape, seed_, start);
+  if (!shape.is_vector) network->fit_to(some_images(samples_));
+  return network;
+}
+
+std::unique_ptr<Network> Context::make_network(std::uint32_t member) const {
+  auto network = make_network_from(member);
+  network->training = false;
+  for (const Parameter& parameter : network->parameters()) parameter.tensor.requires_grad_(false);
+  network->move_to(device_);
+  return network;
 }
 
 std::unique_ptr<Learner> Context::make_learner(const std::string& name, std::uint32_t member) const {
   // Each network of a run has this many fresh starts of its own.
   constexpr std::uint32_t starts = 1U << 20;
-  const SampleShape image = samples_.source->shape();
-  const NetworkShape shape{image.channels, image.height, image.width, samples_.classes,
-                           static_cast<int>(settings_.integer("width"))};
-  const auto make = [this, shape, member](std::uint32_t start) {
-    auto network = make_network(settings_.text("model"), shape, seed_, member + starts * start);
-    network->fit_to(some_images(samples_));
-    return network;
-  };
+  const auto make = [this, member](std::uint32_t start) { return make_network_from(member + starts * start); };
   return std::make_unique<Learner>(
       name, make, [this](Network& network) { return make_optimizer(network); },
       LearnerOptions{settings_.number("ema"), device_, precision_, settings_.number("init-rate"),
@@ -115,6 +142,7 @@ BatchPlan Context::plan(std::span<const std::uint32_t> slots, int epoch, std::ui
   plan.epoch = static_cast<std::uint32_t>(epoch);
   plan.stream = stream;
   plan.seed = seed_;
+  plan.window = samples_.source->window();
   return plan;
 }
 
@@ -131,6 +159,10 @@ std::vector<std::uint32_t> Context::all_slots() const {
 }
 
 std::unique_ptr<Loader> Context::make_loader(BatchPlan plan, std::size_t first, std::size_t end) const {
+  // Vectors in memory are read by the threads that compute: that takes less time than to hand a core over and back.
+  if (settings_.integer("workers") == 0 && samples_.source->shape().is_vector && samples_.source->window() == 0 &&
+      device_.is_cpu())
+    return std::make_unique<Loader>(augmenter_, samples_.positions, std::move(plan), first, end, engine_threads());
   return std::make_unique<Loader>(augmenter_, samples_.positions, std::move(plan), first, end,
                                   loading_threads(settings_, *samples_.source));
 }
@@ -138,34 +170,39 @@ std::unique_ptr<Loader> Context::make_loader(BatchPlan plan, std::size_t first, 
 TensorBatch Context::to_device(const Batch& batch) const {
   TensorBatch result;
   result.slots = batch.slots;
-  const at::Tensor slots = at::empty({static_cast<std::int64_t>(batch.slots.size())}, at::kLong);
-  std::ranges::copy(batch.slots, slots.data_ptr<std::int64_t>());
   for (const auto& view : batch.views)
-    result.views.push_back(
-        images_of(view, batch.slots.size(), samples_.source->shape(), pixel_type(precision_), device_));
-  result.labels = labels_.index_select(0, slots.to(device_));
+    result.views.push_back(images_of(view, batch.slots.size(), samples_.source->shape(), augmenter_.type(), device_));
+  result.index = index_of(batch.slots);
+  result.labels = labels_.index_select(0, result.index);
   return result;
 }
 
 Context::Losses Context::losses(const at::Tensor& logits, const at::Tensor& labels) const {
-  const at::Tensor log_probabilities = at::log_softmax(logits, 1);
-  const at::Tensor plain = -log_probabilities.gather(1, labels.unsqueeze(1)).squeeze(1);
+  const at::Tensor plain = label_losses(logits, labels);
   const double smoothing = settings_.number("label-smoothing");
   if (smoothing == 0) return {plain, plain};
-  return {plain, plain * (1 - smoothing) - log_probabilities.mean(1) * smoothing};
+  return {plain, plain * (1 - smoothing) - at::log_softmax(logits, 1).mean(1) * smoothing};
+}
+
+at::Tensor Context::targets(const at::Tensor& labels) const { return smoothed(one_hot_rows(labels, samples_.classes)); }
+
+at::Tensor Context::smoothed(const at::Tensor& rows) const {
+  const double smoothing = settings_.number("label-smoothing");
+  return smoothing == 0 ? rows : rows * (1 - smoothing) + smoothing / samples_.classes;
+}
+
+at::Tensor Context::index_of(std::span<const std::uint32_t> slots) const {
+  const at::Tensor index = at::empty({static_cast<std::int64_t>(slots.size())}, at::kLong);
+  std::ranges::copy(slots, index.data_ptr<std::int64_t>());
+  return index.to(device_);
 }
 
 void Context::record(const TensorBatch& batch, const at::Tensor& plain_losses, const at::Tensor& logits) {
   const at::Tensor losses = plain_losses.detach().to(at::kCPU, at::kFloat).contiguous();
   book_.record(batch.slots, std::span(losses.data_ptr<float>(), batch.slots.size()));
-  const at::Tensor rows = at::log_softmax(logits.detach().to(at::kCPU, at::kFloat), 1).contiguous();
-  const auto classes = static_cast<std::size_t>(rows.size(1));
-  const std::span<const float> all(rows.data_ptr<float>(), batch.slots.size() * classes);
-  predictions_.record(batch.slots, all);
-  for (std::size_t i = 0; i < batch.slots.size(); ++i) {
-    const auto row = all.subspan(i * classes, classes);
-    predicted_[batch.slots[i]] = static_cast<std::int32_t>(std::ranges::max_element(row) - row.begin());
-  }
+  const at::Tensor rows = logits.detach().to(at::kCPU, at::kFloat).contiguous();
+  predictions_.record(batch.slots, std::span(rows.data_ptr<float>(), static_cast<std::size_t>(rows.numel())),
+                      predicted_, engine_threads());
 }
 
 void Context::record(std::span<const std::uint32_t> slots, const at::Tensor& log_probabilities) {
@@ -190,25 +227,47 @@ std::vector<std::int32_t> Context::labels_of(std::span<const std::uint32_t> slot
 
 ScoringOptions Context::scoring() const { return {device_, precision_, loading_threads(settings_, *samples_.source)}; }
 
-std::vector<at::Tensor> Context::view_probabilities(const std::vector<Network*>& networks,
-                                                    std::span<const std::uint32_t> slots, int epoch, int views) const {
+Context::Agreement Context::agreement(const std::vector<Network*>& networks, std::span<const std::uint32_t> slots,
+                                      int epoch, int views) const {
   BatchPlan plan;
   plan.slots.assign(slots.begin(), slots.end());
   plan.views.assign(static_cast<std::size_t>(views), augmentation_);
   plan.epoch = static_cast<std::uint32_t>(epoch);
-  std::vector<std::vector<at::Tensor>> parts(networks.size());
-  score_batches(networks, augmenter_, samples_.positions, std::move(plan), scoring(),
-                [&](std::size_t i, std::span<const Scores> scores) {
-                  at::Tensor sum;
-                  for (const Scores& view : scores) {
-                    const at::Tensor p = at::softmax(view.logits.to(at::kFloat), 1);
-                    sum = sum.defined() ? sum + p : p;
-                  }
-                  parts[i].push_back((sum / views).to(at::kCPU));
-                });
-  std::vector<at::Tensor> result;
-  for (const auto& part : parts) result.push_back(at::cat(part));
-  return result;
+  const at::Tensor labels = at::tensor(labels_of(slots), at::kInt).to(at::kLong).to(device_);
+  std::vector<at::Tensor> probabilities, agrees;
+  std::int64_t begin = 0;
+  look_at_batches(networks, augmenter_, samples_.positions, std::move(plan), scoring(),
+                  [&](std::span<const at::Tensor> batch) {
+                    const std::int64_t count = batch.front().size(0);
+                    const at::Tensor given = labels.slice(0, begin, begin + count);
+                    at::Tensor asked = at::arange(count, labels.options());  // places in the batch
+                    for (const Network* network : networks) {
+                      if (asked.size(0) == 0) break;
+                      const at::Tensor p = mean_probabilities(*network, batch, asked);
+                      if (network == networks.front()) probabilities.push_back(p.to(at::kCPU));
+                      asked = asked.masked_select(p.argmax(1) == given.index_select(0, asked));
+                    }
+                    agrees.push_back(at::zeros({count}, labels.options()).index_fill_(0, asked, 1));
+                    begin += count;
+                  });
+  const at::Tensor all = at::cat(agrees).to(at::kCPU, at::kInt);
+  return {at::cat(probabilities), {all.data_ptr<std::int32_t>(), all.data_ptr<std::int32_t>() + all.numel()}};
+}
+
+Scores Context::score_view(Network& network, std::span<const std::uint32_t> slots, int epoch) const {
+  BatchPlan plan;
+  plan.slots.assign(slots.begin(), slots.end());
+  plan.views = {augmentation_};
+  plan.epoch = static_cast<std::uint32_t>(epoch);
+  std::vector<at::Tensor> features, logits;
+  look_at_batches({&network}, augmenter_, samples_.positions, std::move(plan), scoring(),
+                  [&](std::span<const at::Tensor> views) {
+                    const Scores scores = network.forward(views.front());
+                    // A copy: the features of a classifier alone are the batch itself, whose memory is used again.
+                    features.push_back(scores.features.to(at::kCPU, at::kFloat, false, /*copy=*/true));
+                    logits.push_back(scores.logits.to(at::kCPU, at::kFloat));
+                  });
+  return {at::cat(features), at::cat(logits)};
 }
 
 std::vector<Scores> Context::score(const std::vector<Network*>& networks, std::span<const std::uint32_t> slots,
@@ -217,6 +276,13 @@ std::vector<Scores> Context::score(const std::vector<Network*>& networks, std::s
   positions.reserve(slots.size());
   for (const std::uint32_t slot : slots) positions.push_back(samples_.positions[slot]);
   return score_plainly(networks, *samples_.source, positions, samples_.normalisation, scoring(), wanted);
+}
+
+at::Tensor Context::validation_logits(Network& network) const {
+  if (samples_.validation.empty()) return {};
+  return score_plainly({&network}, *samples_.source, samples_.validation, samples_.normalisation, scoring())
+      .front()
+      .logits;
 }
 
 void Context::end_epoch(int epoch) {

@@ -23,6 +23,7 @@ struct TensorBatch {
   std::vector<std::uint32_t> slots;
   std::vector<at::Tensor> views;  ///< images, one tensor per view
   at::Tensor labels;              ///< observed
+  at::Tensor index;               ///< the slots, on the device: rows of what a method keeps of each sample
 };
 
 /// The threads that prepare batches of a source, as configured.
@@ -36,11 +37,16 @@ class Context {
   const Settings& settings() const { return settings_; }
   const TrainingSet& samples() const { return samples_; }
   int threads() const { return threads_; }
+  at::Device device() const { return device_; }
+  const at::Tensor& labels() const { return labels_; }  ///< observed, by slot, on the device
   std::uint64_t seed() const { return seed_; }
 
   /// A network as configured, with its optimizer and ema. `member` tells several networks of one run apart: each starts
   /// from other weights.
   std::unique_ptr<Learner> make_learner(const std::string& name, std::uint32_t member = 0) const;
+
+  /// A network of that kind by itself, whose weights are not learnt.
+  std::unique_ptr<Network> make_network(std::uint32_t member = 0) const;
 
   /// The samples of these slots in random order, one view of each, augmented as configured.
   BatchPlan plan(std::span<const std::uint32_t> slots, int epoch, std::uint32_t stream = 0) const;
@@ -61,6 +67,19 @@ class Context {
   };
   Losses losses(const at::Tensor& logits, const at::Tensor& labels) const;
 
+  /// The labels as distributions over the classes: one-hot, or smoothed as configured. What a loss would be for each
+  /// class, times these, summed, is the loss that is trained on.
+  at::Tensor targets(const at::Tensor& labels) const;
+
+  /// Distributions over the classes, a row each, smoothed as configured.
+  at::Tensor smoothed(const at::Tensor& rows) const;
+
+  /// Slots as a tensor on the device.
+  at::Tensor index_of(std::span<const std::uint32_t> slots) const;
+
+  /// Whether somebody has verified the label, of each of these.
+  at::Tensor trusted(const at::Tensor& index) const { return trusted_.index_select(0, index); }
+
   /// Step 1 of RML, what the run reports, and what the audit believes: the plain losses and the predictions of a batch
   /// are remembered.
   void record(const TensorBatch& batch, const at::Tensor& plain_losses, const at::Tensor& logits);
@@ -75,10 +94,18 @@ class Context {
   /// The observed labels of these samples.
   std::vector<std::int32_t> labels_of(std::span<const std::uint32_t> slots) const;
 
-  /// What networks in evaluation make of `views` augmented views of each of these samples in an epoch: for each network
-  /// the mean probabilities, on the CPU. All look at the same views.
-  std::vector<at::Tensor> view_probabilities(const std::vector<Network*>& networks,
-                                             std::span<const std::uint32_t> slots, int epoch, int views) const;
+  /// What networks in evaluation make of `views` augmented views of each of these samples in an epoch, each by its mean
+  /// over the views. All look at the same views; a network is asked only about samples whose label those before it
+  /// predict, since the others are decided.
+  struct Agreement {
+    at::Tensor probabilities;          ///< of the first network, on the CPU, a row for each sample
+    std::vector<std::int32_t> agrees;  ///< 1 where every network predicts the observed label, else 0
+  };
+  Agreement agreement(const std::vector<Network*>& networks, std::span<const std::uint32_t> slots, int epoch,
+                      int views) const;
+
+  /// The scores of one augmented view of each of these samples by a network in evaluation, on the CPU, with features.
+  Scores score_view(Network& network, std::span<const std::uint32_t> slots, int epoch) const;
 
   /// Tells those who watch the run.
   std::function<void(const std::string&)> say = [](const std::string&) {};
@@ -88,6 +115,9 @@ class Context {
                             Wanted wanted = Wanted::logits) const;
 
   std::vector<std::uint32_t> all_slots() const;
+
+  /// The same of the validation samples; not defined where there are none.
+  at::Tensor validation_logits(Network& network) const;
 
   LossBook& book() { return book_; }
   const LossBook& book() const { return book_; }
@@ -103,6 +133,7 @@ class Context {
   void collect(State& state);
 
  private:
+  std::unique_ptr<Network> make_network_from(std::uint32_t start) const;
   std::unique_ptr<Optimizer> make_optimizer(Network& network) const;
   ScoringOptions scoring() const;
 
@@ -114,7 +145,8 @@ class Context {
   std::uint64_t seed_;
   std::size_t epoch_size_;  ///< samples that an epoch trains on
   bool draws_epochs_;
-  at::Tensor labels_;  ///< observed, by slot, on the device
+  at::Tensor labels_;   ///< observed, by slot, on the device
+  at::Tensor trusted_;  ///< whether it is, by slot, on the device
   Augmenter augmenter_;
   Augmentation augmentation_;
   LossBook book_;

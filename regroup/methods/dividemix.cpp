@@ -1,7 +1,6 @@
 #include "regroup/methods/dividemix.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,37 +18,6 @@ namespace regroup {
 namespace {
 
 constexpr double paper_epochs = 300, paper_ramp = 16;
-
-/// Each network has its own epoch of cross-entropy, less the entropy of its predictions where they would get too sure.
-class WarmUp : public Phase {
- public:
-  WarmUp(Context& context, Twins& twins) : Phase(context), twins_(twins) {}
-
-  std::vector<Pass> passes(int epoch) const override {
-    std::vector<Pass> passes;
-    for (std::uint32_t network = 0; network < 2; ++network) {
-      BatchPlan plan = context().plan_epoch(epoch);
-      plan.stream = network;
-      passes.push_back(whole(std::move(plan)));
-    }
-    return passes;
-  }
-
-  double step(const Step& step, std::span<const TensorBatch> batches) override {
-    const TensorBatch& batch = batches.front();
-    Learner& learner = twins_[step.pass];
-    const at::Tensor logits = learner.forward(batch.views.front()).logits;
-    const auto losses = context().losses(logits, batch.labels);
-    if (step.pass == 0) context().record(batch, losses.plain, logits);
-    at::Tensor loss = losses.trained.mean();
-    if (context().settings().flag("confidence-penalty"))
-      loss = loss + (at::softmax(logits, 1) * at::log_softmax(logits, 1)).sum(1).mean();
-    return learner.step(loss);
-  }
-
- private:
-  Twins& twins_;
-};
 
 /// What a network learns from: the other network's belief in each label.
 struct Split {
@@ -150,14 +118,6 @@ class DivideMixPhase : public Phase {
   }
 
  private:
-  static at::Tensor view_mean_in_evaluation(Learner& learner, const TensorBatch& batch) {
-    const at::NoGradGuard no_grad;
-    std::vector<at::Tensor> predicted;
-    for (const at::Tensor& view : batch.views)
-      predicted.push_back(at::softmax(learner.forward_in_evaluation(view).logits.to(at::kFloat), 1));
-    return mean_of(predicted);
-  }
-
   at::Tensor beliefs(const Split& split, const TensorBatch& batch) const {
     const at::Tensor w = at::empty({static_cast<std::int64_t>(batch.slots.size()), 1}, at::kFloat);
     for (std::size_t i = 0; i < batch.slots.size(); ++i) w.data_ptr<float>()[i] = split.clean[batch.slots[i]];
@@ -203,7 +163,7 @@ class DivideMix : public Method {
         warmup_(
             phase_epochs(context.settings(), "warmup-epochs", context.samples().classes < 100 ? 10 : 30, paper_epochs)),
         twins_(context),
-        first_(context, twins_),
+        first_(context, twins_, context.settings().flag("confidence-penalty")),
         main_(context, twins_, warmup_) {}
 
   Phase& phase(int epoch) override {
@@ -237,7 +197,7 @@ class DivideMix : public Method {
  private:
   int warmup_;
   Twins twins_;
-  WarmUp first_;
+  TwinWarmUp first_;
   DivideMixPhase main_;
 };
 
@@ -268,6 +228,8 @@ MethodInfo dividemix_method() {
   constexpr std::string_view group = "DivideMix";
   return {.name = "dividemix",
           .description = "DivideMix: two networks split the labels for each other by their losses, then MixMatch",
+          .year = 2020,
+          .paper = "DivideMix: Learning with Noisy Labels as Semi-supervised Learning",
           .settings = {{"warmup-epochs", group, std::int64_t{0},
                         "Epochs of cross-entropy before; 0: 3 % of the run, 10 % with 100 classes or more", 0, 1e6},
                        {"confidence-penalty", group, false,
@@ -290,6 +252,9 @@ MethodInfo dividemix_method() {
                        {"ema", 0.0}},
           // A network of one epoch cannot tell right labels from wrong ones: half of the run is its warm-up.
           .recipes = {{"fast", {{"warmup-epochs", std::int64_t{8}}}}},
+          .needs_images = true,
+          .networks = 2,
+          .semi_supervised = true,
           .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<DivideMix>(context); }};
 }
 

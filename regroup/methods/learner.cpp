@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "regroup/core/error.h"
+#include "regroup/nn/second_derivatives.h"
+#include "regroup/nn/weights.h"
 
 namespace regroup {
 namespace {
@@ -44,7 +46,7 @@ Learner::Learner(std::string name, MakeNetwork make, const MakeOptimizer& optimi
 
 Scores Learner::forward(const at::Tensor& images) {
   model_->training = !(body_loaded_ && (held_ || options_.keep_statistics));
-  PrecisionScope scope(options_.precision, options_.device);
+  PrecisionScope scope(SecondDerivatives::are_wanted() ? Precision::fp32 : options_.precision, options_.device);
   return model_->forward(images);
 }
 
@@ -55,18 +57,42 @@ Scores Learner::forward_in_evaluation(const at::Tensor& images) {
   return model_->forward(images);
 }
 
-double Learner::step(const at::Tensor& loss) {
+Scores Learner::forward_ema(const at::Tensor& images) {
+  if (!ema_) return forward_in_evaluation(images);
+  const at::NoGradGuard no_grad;
+  const PrecisionScope scope(options_.precision, options_.device);
+  return ema_->forward(images);
+}
+
+double Learner::add_gradient(const at::Tensor& loss, bool keep_graph) {
   const auto value = loss.item<double>();
   if (!std::isfinite(value)) throw UserError(fmt::format("the loss is {}; try a lower learning rate", value));
-  loss.backward();
-  const auto t = static_cast<double>(steps_++);
-  optimizer().step(rate, ema_.get(), std::min(options_.ema, (1 + t) / (10 + t)));
+  loss.backward({}, keep_graph);
+  return value;
+}
+
+double Learner::warming_decay(double most) const {
+  const auto t = static_cast<double>(steps_);
+  return std::min(most, (1 + t) / (10 + t));
+}
+
+double Learner::step(const at::Tensor& loss) {
+  const double value = add_gradient(loss);
+  if (largest_gradient > 0) shorten_gradient();
+  optimizer().step(rate, ema_.get(), ema_decay.value_or(warming_decay(options_.ema)));
+  ++steps_;
   return value;
 }
 
 void Learner::restart(std::string_view prefix) {
   const at::NoGradGuard no_grad;
   const auto fresh = moved(make_(static_cast<std::uint32_t>(++restarts_)), options_.device);
+  if (start_) {
+    for (std::size_t i = 0; i < fresh->parameters().size(); ++i)
+      if (!fresh->is_of_classifier(fresh->parameters()[i].name))
+        fresh->parameters()[i].tensor.copy_(start_->parameters()[i].tensor);
+    copy_by_prefix(start_->buffers(), fresh->buffers(), "");
+  }
   for (Network* network : {model_.get(), ema_.get()}) {
     if (network == nullptr) continue;
     copy_by_prefix(fresh->parameters(), network->parameters(), prefix);
@@ -74,8 +100,24 @@ void Learner::restart(std::string_view prefix) {
   }
   for (const auto& [name, optimizer] : optimizers_) optimizer->forget(prefix);
   for (std::size_t i = 0; i < loaded_.size(); ++i)
-    if (model_->parameters()[i].name.starts_with(prefix)) loaded_[i] = 0;
+    if (!start_ && model_->parameters()[i].name.starts_with(prefix)) loaded_[i] = 0;
   set_what_learns();
+}
+
+void Learner::keep_start() {
+  start_ = moved(make_(0), options_.device);
+  for (const Parameter& parameter : start_->parameters()) parameter.tensor.requires_grad_(false);
+}
+
+void Learner::become(const Network& other) {
+  copy_tensors(other, *model_);
+  if (ema_) copy_tensors(other, *ema_);
+  for (const auto& [name, optimizer] : optimizers_) optimizer->forget("");
+}
+
+void Learner::restart_ema() {
+  if (ema_) copy_tensors(*model_, *ema_);
+  steps_ = 0;
 }
 
 void Learner::set_loaded(const std::set<std::string>& names) {
@@ -83,6 +125,7 @@ void Learner::set_loaded(const std::set<std::string>& names) {
     const std::string& name = model_->parameters()[i].name;
     loaded_[i] = names.contains(name) && !model_->is_of_classifier(name) ? 1 : 0;
   }
+  if (start_) copy_tensors(*model_, *start_);
   if (ema_) copy_tensors(*model_, *ema_);
   set_what_learns();
 }
@@ -126,6 +169,7 @@ void Learner::use(std::string_view optimizer) {
 
 void Learner::collect(State& state) {
   for (const auto& [name, optimizer] : optimizers_) state.add(fmt::format("{}.{}.", name_, name), optimizer->state());
+  if (start_) state.add(name_ + ".start.", tensors_of(*start_));
   state.add(name_ + ".steps", steps_, {0, 1e15});
   state.add(name_ + ".restarts", restarts_, {0, 1e6});
   state.add(name_ + ".optimizer", current_, {0, static_cast<double>(optimizers_.size() - 1)});
@@ -135,6 +179,16 @@ void Learner::collect(State& state) {
 }
 
 void Learner::restored() { set_what_learns(); }
+
+void Learner::shorten_gradient() {
+  double squares = 0;
+  for (const Parameter& parameter : model_->parameters())
+    if (parameter.tensor.grad().defined()) squares += parameter.tensor.grad().square().sum().item<double>();
+  const double length = std::sqrt(squares);
+  if (length <= largest_gradient) return;
+  for (const Parameter& parameter : model_->parameters())
+    if (parameter.tensor.grad().defined()) parameter.tensor.grad().mul_(largest_gradient / length);
+}
 
 void Learner::set_what_learns() {
   body_loaded_ = true;

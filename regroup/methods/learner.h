@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -39,14 +40,32 @@ class Learner {
   /// Scores images as in evaluation, without gradients.
   Scores forward_in_evaluation(const at::Tensor& images);
 
+  /// What the ema makes of images, without gradients; the network, in evaluation, where there is none.
+  Scores forward_ema(const at::Tensor& images);
+
   /// One step down the gradient of `loss`, whose value is returned. The ema follows: theta' <- lambda theta' + (1 -
   /// lambda) theta with lambda = min(ema, (1 + t) / (10 + t)) at step t, so that short runs have one too. A loss that
   /// is not finite is a UserError, and changes nothing.
   double step(const at::Tensor& loss);
 
+  /// Adds the gradient of a loss to that of the next step, and returns the value of the loss, which must be finite.
+  /// With `keep_graph`, other losses of the same scores may follow.
+  double add_gradient(const at::Tensor& loss, bool keep_graph = false);
+
   /// Layers whose names begin with `prefix` (all: "") begin anew, from other weights each time, in the network and in
   /// its ema, and the optimizers forget them. What was added stays as it is.
   void restart(std::string_view prefix);
+
+  /// What is loaded is remembered, and is what the network begins anew from, but for its classifier. To be called
+  /// before collect().
+  void keep_start();
+
+  /// The network and its ema become copies of another of the same kind, and the optimizers forget. What was added
+  /// stays as it is.
+  void become(const Network& other);
+
+  /// The ema begins anew, from the network as it is.
+  void restart_ema();
 
   /// Whether layers whose names begin with `prefix` stay as they are in the steps that follow. Their batch statistics
   /// are followed all the same.
@@ -74,6 +93,15 @@ class Learner {
   /// The learning rate of the next step; the trainer sets it.
   double rate = 0;
 
+  /// The lambda of the ema in the next step, where it is not the one above.
+  std::optional<double> ema_decay;
+
+  /// `most`, or less in the first steps: min(most, (1 + t) / (10 + t)).
+  double warming_decay(double most) const;
+
+  /// Where the gradient of all parameters is longer, a step makes it as long as this; 0: never.
+  double largest_gradient = 0;
+
   const std::string& name() const { return name_; }
   Network& model() { return *model_; }
   Network* ema() { return ema_.get(); }
@@ -86,11 +114,13 @@ class Learner {
 
  private:
   void set_what_learns();
+  void shorten_gradient();
 
   std::string name_;
   MakeNetwork make_;
   LearnerOptions options_;
   std::unique_ptr<Network> model_, ema_;
+  std::unique_ptr<Network> start_;  ///< what was loaded, where it is kept
   std::vector<std::pair<std::string, std::unique_ptr<Optimizer>>> optimizers_;
   std::vector<double> rates_;         ///< of each parameter of the network, as it was made
   std::vector<std::int32_t> frozen_;  ///< of each parameter, 1: it stays as it is

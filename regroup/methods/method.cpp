@@ -19,8 +19,8 @@ Pass Phase::whole(BatchPlan plan) {
 std::vector<Pass> Phase::passes(int epoch) const { return {whole(context_.plan_epoch(epoch))}; }
 
 double Phase::rate(const Step& step) const {
-  const int epochs = schedule_epochs > 0 ? schedule_epochs : step.epochs;
-  return learning_rate(context_.settings(), std::min(1.0, step.time() / epochs));
+  const int epochs = schedule_epochs > 0 ? schedule_epochs : std::max(1, step.epochs - schedule_begin);
+  return learning_rate(context_.settings(), std::clamp((step.time() - schedule_begin) / epochs, 0.0, 1.0));
 }
 
 double Method::step(const Step& /*step*/, std::span<const TensorBatch> /*batches*/) {

@@ -63,8 +63,9 @@ class Phase {
   /// The learning rate of a step; by default as configured.
   virtual double rate(const Step& step) const;
 
-  /// The epochs that the configured schedule of the learning rate is for; 0: all of the run.
-  int schedule_epochs = 0;
+  /// The epochs that the configured schedule of the learning rate is for, from `schedule_begin` on; 0: all that are
+  /// left of the run.
+  int schedule_begin = 0, schedule_epochs = 0;
 
  protected:
   Context& context() { return context_; }
@@ -136,9 +137,14 @@ struct MethodInfo {
 
   std::string_view name;
   std::string_view description;
+  int year = 0;                            ///< of publication
+  std::string_view paper = {};             ///< its title
   std::vector<SettingInfo> settings = {};  ///< of its own; another method's of the same name is another setting
   Values defaults = {};                    ///< for settings that every run has; a recipe is stronger
   std::vector<RecipeValues> recipes = {};  ///< where a recipe must be another for this method
+  bool needs_images = false;               ///< it learns from views of an image that differ; vectors have none
+  int networks = 1;                        ///< that it trains
+  bool semi_supervised = false;            ///< labels that it does not believe are dropped, their samples are not
 
   std::unique_ptr<Method> (*make)(Context& context);
 };

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -49,12 +50,22 @@ at::Tensor one_hot_rows(const at::Tensor& labels, std::int64_t classes) {
   return at::zeros({labels.size(0), classes}, labels.options().dtype(at::kFloat)).scatter_(1, labels.unsqueeze(1), 1.0);
 }
 
+at::Tensor smoothed(const at::Tensor& targets, double share) {
+  return targets * (1 - share) + share / static_cast<double>(targets.size(1));
+}
+
 at::Tensor mixed(const at::Tensor& x, const at::Tensor& partners, double share) {
   // By rows of memory: the layout of images, channels last, stays.
   const at::Tensor stored = x.dim() == 4 ? x.permute({0, 2, 3, 1}) : x;
   const at::Tensor rows = stored.reshape({x.size(0), -1});
   const at::Tensor result = (rows * share).add_(rows.index_select(0, partners), 1 - share).view(stored.sizes());
   return x.dim() == 4 ? result.permute({0, 3, 1, 2}) : result;
+}
+
+MixedView mix_view(const at::Tensor& images, double alpha, Stream& random) {
+  const double lambda = symmetric_beta(random, alpha), share = std::max(lambda, 1 - lambda);
+  const at::Tensor partners = at::tensor(permutation(random, images.size(0)), at::kLong).to(images.device());
+  return {mixed(images, partners, share), partners, share};
 }
 
 at::Tensor soft_cross_entropy(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& class_weights) {

@@ -25,8 +25,19 @@ std::vector<std::int64_t> permutation(Stream& random, std::int64_t count);
 /// One-hot rows for labels, as float.
 at::Tensor one_hot_rows(const at::Tensor& labels, std::int64_t classes);
 
+/// Targets of which a share is spread evenly over all classes, as `label-smoothing` has it.
+at::Tensor smoothed(const at::Tensor& targets, double share);
+
 /// share * x + (1 - share) * x[partners], row by row.
 at::Tensor mixed(const at::Tensor& x, const at::Tensor& partners, double share);
+
+/// Images mixed with others of the batch, of which each keeps the larger share: max(lambda, 1 - lambda), lambda from
+/// Beta(alpha, alpha).
+struct MixedView {
+  at::Tensor images, partners;
+  double share;
+};
+MixedView mix_view(const at::Tensor& images, double alpha, Stream& random);
 
 /// The cross-entropy of each row with a target that is a distribution; each class's term is multiplied by its weight
 /// where there are weights.

@@ -11,21 +11,9 @@
 
 namespace regroup {
 
-std::vector<std::int32_t> agreeing(std::span<const at::Tensor> probabilities_of_models,
-                                   std::span<const std::int32_t> labels) {
-  std::vector<std::int32_t> labelled(labels.size(), 1);
-  for (const at::Tensor& probabilities : probabilities_of_models) {
-    const at::Tensor predicted = probabilities.argmax(1).to(at::kCPU).contiguous();
-    for (std::size_t i = 0; i < labels.size(); ++i)
-      if (predicted.data_ptr<std::int64_t>()[i] != labels[i]) labelled[i] = 0;
-  }
-  return labelled;
-}
-
-void mark_agreeing(std::span<const at::Tensor> probabilities_of_models, std::span<const std::uint32_t> slots,
-                   const Context& context, std::span<std::int32_t> labelled) {
+void mark_agreeing(std::span<const std::int32_t> agrees, std::span<const std::uint32_t> slots, const Context& context,
+                   std::span<std::int32_t> labelled) {
   std::fill(labelled.begin(), labelled.end(), -1);
-  const std::vector<std::int32_t> agrees = agreeing(probabilities_of_models, context.labels_of(slots));
   for (std::size_t i = 0; i < slots.size(); ++i) labelled[slots[i]] = agrees[i];
   for (const std::uint32_t slot : context.samples().trusted)
     if (labelled[slot] == 0) labelled[slot] = 1;
@@ -73,6 +61,13 @@ at::Tensor view_mean(Learner& learner, const TensorBatch& batch) {
   std::vector<at::Tensor> predicted;
   for (const at::Tensor& view : batch.views)
     predicted.push_back(at::softmax(learner.forward(view).logits.to(at::kFloat), 1));
+  return mean_of(predicted);
+}
+
+at::Tensor view_mean_in_evaluation(Learner& learner, const TensorBatch& batch) {
+  std::vector<at::Tensor> predicted;
+  for (const at::Tensor& view : batch.views)
+    predicted.push_back(at::softmax(learner.forward_in_evaluation(view).logits.to(at::kFloat), 1));
   return mean_of(predicted);
 }
 

@@ -14,14 +14,11 @@ namespace regroup {
 // MixMatch (Berthelot et al., NeurIPS 2019) in pieces, for the methods that continue with it once they have split the
 // samples into labelled and unlabelled ones: guess labels, sharpen them, mix everything, and sum two losses.
 
-/// Which samples keep their label: those that every model predicts it for. Rows are samples.
-std::vector<std::int32_t> agreeing(std::span<const at::Tensor> probabilities_of_models,
-                                   std::span<const std::int32_t> labels);
-
-/// The same for the samples of an epoch, as what a method remembers of all samples: -1 for the others, and 1 for a
-/// sample of the epoch whose label somebody has verified. Rows are `slots`.
-void mark_agreeing(std::span<const at::Tensor> probabilities_of_models, std::span<const std::uint32_t> slots,
-                   const Context& context, std::span<std::int32_t> labelled);
+/// Which samples keep their label, as what a method remembers of all samples: -1 for those that are not part of the
+/// epoch, and 1 for a sample of the epoch whose label somebody has verified. `agrees` is of `slots`, see
+/// Context::agreement.
+void mark_agreeing(std::span<const std::int32_t> agrees, std::span<const std::uint32_t> slots, const Context& context,
+                   std::span<std::int32_t> labelled);
 
 /// How a batch is shared between labelled and unlabelled samples: half of it is unlabelled where those are more, a part
 /// in proportion otherwise; a set that is not empty gets at least one image.
@@ -44,6 +41,9 @@ at::Tensor mean_of(std::span<const at::Tensor> predictions);
 
 /// The mean of what a learner predicts for the views of a batch, in training, without gradients.
 at::Tensor view_mean(Learner& learner, const TensorBatch& batch);
+
+/// The same in evaluation.
+at::Tensor view_mean_in_evaluation(Learner& learner, const TensorBatch& batch);
 
 /// 0 before `start`, rising linearly to 1 over `length` epochs; `time` in epochs, with fractions.
 double ramp(double time, double start, double length);

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "regroup/methods/mixmatch.h"
+#include "regroup/methods/refinement.h"
 #include "regroup/methods/schedule.h"
-#include "regroup/nn/adam.h"
 
 namespace regroup {
 namespace {
@@ -15,69 +15,6 @@ namespace {
 constexpr int views = 2;
 
 constexpr double paper_epochs = 200;
-
-/// Cross-entropy on all samples.
-class EarlyPhase : public Phase {
- public:
-  EarlyPhase(Context& context, Learner& learner) : Phase(context), learner_(learner) {}
-
-  double step(const Step& /*step*/, std::span<const TensorBatch> batches) override {
-    const TensorBatch& batch = batches.front();
-    const at::Tensor logits = learner_.forward(batch.views.front()).logits;
-    const auto losses = context().losses(logits, batch.labels);
-    context().record(batch, losses.plain, logits);
-    return learner_.step(losses.trained.mean());
-  }
-
- protected:
-  Learner& learner_;
-};
-
-/// One epoch of many passes: the later a part of the network, the sooner it follows wrong labels, and the shorter it is
-/// trained. First the last block and the classifier begin anew, then the classifier alone, while what lies before them
-/// stays.
-class RefinementPhase : public EarlyPhase {
- public:
-  RefinementPhase(Context& context, Learner& learner)
-      : EarlyPhase(context, learner),
-        block_passes_(phase_epochs(context.settings(), "block-epochs", 7, paper_epochs)),
-        classifier_passes_(phase_epochs(context.settings(), "classifier-epochs", 5, paper_epochs)) {
-    learner.add_optimizer("refinement",
-                          [](Network& network) { return std::make_unique<Adam>(network, AdamOptions{}); });
-  }
-
-  std::vector<Pass> passes(int epoch) const override {
-    std::vector<Pass> passes;
-    for (int i = 0; i < block_passes_ + classifier_passes_; ++i) {
-      BatchPlan plan = context().plan_epoch(epoch);
-      plan.stream = static_cast<std::uint32_t>(i) % 256;
-      passes.push_back(whole(std::move(plan)));
-    }
-    return passes;
-  }
-
-  void begin_pass(const Step& first) override {
-    const auto parts = parts_of(learner_.model());
-    const auto begin_from = [&](std::size_t from_end) {
-      learner_.use("refinement");
-      learner_.optimizer().forget("");
-      learner_.freeze("");
-      for (std::size_t i = parts.size() - std::min(parts.size(), from_end); i < parts.size(); ++i) {
-        for (const std::string& name : parts[i]) {
-          learner_.restart(name + ".");
-          learner_.freeze(name + ".", false);
-        }
-      }
-    };
-    if (first.pass == 0) begin_from(2);
-    if (first.pass == static_cast<std::size_t>(block_passes_)) begin_from(1);
-  }
-
-  double rate(const Step& /*step*/) const override { return context().settings().number("refine-lr"); }
-
- private:
-  int block_passes_, classifier_passes_;
-};
 
 /// Training on the samples whose label the network predicts, by the mean over two augmented views. The published
 /// code leaves the renewed layers out of its optimizer, so that they stay as they were refined; the paper trains all.
@@ -88,12 +25,12 @@ class ConfidentPhase : public Phase {
 
   void begin_epoch(int epoch) override {
     const std::vector<std::uint32_t> slots = context().epoch_slots(epoch);
-    const auto probabilities = context().view_probabilities({&learner_.model()}, slots, epoch, views);
-    mark_agreeing(probabilities, slots, context(), labelled_);
+    const Context::Agreement agreement = context().agreement({&learner_.model()}, slots, epoch, views);
+    mark_agreeing(agreement.agrees, slots, context(), labelled_);
     // Where no label agrees there is nothing else to learn from.
     if (count() == 0)
       for (const std::uint32_t slot : slots) labelled_[slot] = 1;
-    context().record(slots, probabilities.front().clamp_min(1e-12).log());
+    context().record(slots, agreement.probabilities.clamp_min(1e-12).log());
     class_weights_ = at::Tensor();
   }
 
@@ -135,7 +72,10 @@ class Pes : public Method {
         early_epochs_(
             phase_epochs(context.settings(), "early-epochs", context.samples().classes < 100 ? 25 : 30, paper_epochs)),
         early_(context, *learner_),
-        refinement_(context, *learner_),
+        refinement_(
+            context, *learner_,
+            {{.last_parts = 2, .passes = phase_epochs(context.settings(), "block-epochs", 7, paper_epochs)},
+             {.last_parts = 1, .passes = phase_epochs(context.settings(), "classifier-epochs", 5, paper_epochs)}}),
         confident_(context, *learner_) {}
 
   /// Only the refinement, pass by pass, leaves layers as they are.
@@ -173,23 +113,14 @@ class Pes : public Method {
 
 }  // namespace
 
-std::vector<std::vector<std::string>> parts_of(const Network& network) {
-  std::vector<std::vector<std::string>> parts;
-  for (const Parameter& parameter : network.parameters()) {
-    const std::string name = parameter.name.substr(0, parameter.name.find('.'));
-    if (!parts.empty() && parts.back().back() == name) continue;
-    if (parts.empty() || !name.starts_with("bn")) parts.emplace_back();
-    parts.back().push_back(name);
-  }
-  return parts;
-}
-
 MethodInfo pes_method() {
   constexpr std::string_view group = "PES";
   return {
       .name = "pes",
       .description =
           "PES: the later a part of the network, the sooner its training stops; then only labels that it agrees with",
+      .year = 2021,
+      .paper = "Understanding and Improving Early Stopping for Learning with Noisy Labels",
       .settings =
           {{"early-epochs", group, std::int64_t{0},
             "Epochs of cross-entropy before the refinement; 0: 12.5 % of the run, 15 % with 100 classes or more", 0,
@@ -208,6 +139,7 @@ MethodInfo pes_method() {
                     {"block-epochs", std::int64_t{3}},
                     {"classifier-epochs", std::int64_t{2}},
                     {"refine-lr", 3e-3}}}},
+      .needs_images = true,
       .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<Pes>(context); }};
 }
 

@@ -26,7 +26,7 @@ class Rml : public Method {
   std::string primary() override { return learner_->ema() != nullptr ? "ema" : "model"; }
   std::span<const float> weights() const override { return rml_.weights(); }
   double own_seconds() const override { return rml_.own_seconds(); }
-  std::vector<Metric> metrics() const override { return {{"estimated_noise_rate", rml_.noise_rate()}}; }
+  std::vector<Metric> metrics() const override { return rml_.metrics(); }
 
   void collect(State& state) override {
     Method::collect(state);
@@ -60,6 +60,7 @@ void RmlPhase::begin_epoch(int epoch) {
     std::fill_n(estimator_.noise_rates().begin(), epoch + 1, static_cast<float>(*rate));
   const RegroupReport report =
       context().draws_epochs() ? weigh_drawn(number) : estimator_.weights(context().book().losses(), number, weights_);
+  threshold_ = threshold_of(weights_, context().book().losses());
   for (const std::uint32_t slot : context().samples().trusted) weights_[slot] = 1;
   if (report.noise_rate) noise_rate_ = report.settled_noise_rate;
   own_seconds_ += clock_seconds() - start;
@@ -72,7 +73,7 @@ double RmlPhase::step(const Step& /*step*/, std::span<const TensorBatch> batches
 
   const double start = clock_seconds();
   const at::Tensor weights = at::empty({static_cast<std::int64_t>(batch.slots.size())}, at::kFloat);
-  for (std::size_t i = 0; i < batch.slots.size(); ++i) weights.data_ptr<float>()[i] = weights_[batch.slots[i]];
+  std::ranges::transform(batch.slots, weights.data_ptr<float>(), [&](std::uint32_t slot) { return weights_[slot]; });
   context().record(batch, losses.plain, logits);  // step 1
   own_seconds_ += clock_seconds() - start;
 
@@ -100,9 +101,25 @@ void RmlPhase::record(std::span<const std::uint32_t> slots) {
   context().record(slots, at::log_softmax(context().score({&learner_.model()}, slots).front().logits, 1));
 }
 
+std::vector<Metric> RmlPhase::metrics() const {
+  return {{"estimated_noise_rate", noise_rate_}, {"threshold", threshold_}};
+}
+
 void RmlPhase::collect(State& state) {
   state.add("weights", weights_, {0, 1});
   state.add("noise_rate", noise_rate_, {0, 1, true});
+  state.add("threshold", threshold_, {.low = 0, .may_be_unknown = true});
+}
+
+double threshold_of(std::span<const float> weights, std::span<const float> losses) {
+  double sum = 0;
+  std::size_t lowered = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] >= 1) continue;
+    sum += static_cast<double>(weights[i]) * static_cast<double>(losses[i]);
+    ++lowered;
+  }
+  return lowered > 0 ? sum / static_cast<double>(lowered) : std::numeric_limits<double>::quiet_NaN();
 }
 
 RegroupOptions regroup_options(const Settings& settings, double limit_share) {
@@ -110,7 +127,10 @@ RegroupOptions regroup_options(const Settings& settings, double limit_share) {
   options.groups = static_cast<int>(settings.integer("n"));
   options.selection.epsilon = settings.number("eps");
   options.selection.process_losses = !settings.flag("no-loss-processing");
-  options.median = !settings.flag("no-median");
+  const std::string& estimate = settings.text("estimate");
+  options.centre = estimate == "mean"              ? Centre::mean
+                   : estimate == "mean-of-medians" ? Centre::mean_of_medians
+                                                   : Centre::median_of_means;
   options.seed = static_cast<std::uint64_t>(settings.integer("seed"));
   const std::string& k = settings.text("k");
   int count = 0;
@@ -144,14 +164,23 @@ std::vector<SettingInfo> rml_settings() {
        0,
        {"in-pass", "epoch-end"}},
       {"no-loss-processing", group, false, "Ablation: draw samples by the plain loss l instead of the processed one"},
-      {"no-median", group, false,
-       "Ablation: estimate by the mean of the drawn losses instead of the median of groups"}};
+      {"estimate",
+       group,
+       std::string("median-of-means"),
+       "What an estimate is: the median of group means and own loss; ablations: the mean of all that is drawn, and the "
+       "mean "
+       "of group medians",
+       0,
+       0,
+       {"median-of-means", "mean", "mean-of-medians"}}};
 }
 
 MethodInfo rml_method() {
   return {
       .name = "rml",
       .description = "Regroup Median Loss: the loss of a sample becomes a robust estimate from others with its label",
+      .year = 2024,
+      .paper = "Regroup Median Loss for Combating Label Noise",
       .settings = rml_settings(),
       .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<Rml>(context); }};
 }

@@ -26,7 +26,8 @@ class RmlPhase : public Phase {
   std::vector<float>& weights() { return weights_; }
   std::span<const float> weights() const { return weights_; }
   double own_seconds() const { return own_seconds_; }
-  double noise_rate() const { return noise_rate_; }  ///< as the losses show it; not a number before they do
+  /// The noise rate that k auto follows, and the threshold of the epoch; not a number before there is one.
+  std::vector<Metric> metrics() const;
   void collect(State& state);
 
  private:
@@ -41,8 +42,13 @@ class RmlPhase : public Phase {
   bool in_pass_;
   std::vector<float> weights_;
   double noise_rate_ = std::numeric_limits<double>::quiet_NaN();
+  double threshold_ = std::numeric_limits<double>::quiet_NaN();
   double own_seconds_ = 0;
 };
+
+/// The mean estimate of the samples whose loss is above theirs: what weights are nearly min(1, threshold / loss) of,
+/// since the means of large groups hardly differ. Not a number where no loss is.
+double threshold_of(std::span<const float> weights, std::span<const float> losses);
 
 MethodInfo rml_method();
 

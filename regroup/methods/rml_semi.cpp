@@ -5,17 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "regroup/methods/mixing.h"
-#include "regroup/methods/mixmatch.h"
+#include "regroup/methods/mixmatch_phase.h"
 #include "regroup/methods/rml.h"
 
 namespace regroup {
 namespace {
-
-constexpr int views = 2;
-constexpr float most_class_weight = 3;
 
 /// The paper's lengths as shares of its 400 epochs. In a short run the network learns nearly all that RML can teach it
 /// before it judges labels: the labels that it does not agree with are lost to it, and what it guesses instead is only
@@ -33,104 +28,6 @@ int default_warmup(int epochs, int classes) {
 /// At least as long, beside the warm-up, as the paper's is beside its 50 epochs.
 double default_ramp(int epochs, int warmup) { return paper_ramp * std::max(epochs / paper_epochs, warmup / 50.0); }
 
-/// The second phase: MixMatch on the samples that keep their label and those that lose it.
-class SemiPhase : public Phase {
- public:
-  /// The first phase ends after `warmup` epochs.
-  SemiPhase(Context& context, Learner& learner, int warmup)
-      : Phase(context),
-        learner_(learner),
-        warmup_(warmup),
-        labelled_(context.samples().size(), -1),
-        guesses_(context.samples().size(), -1) {
-    const Settings& settings = context.settings();
-    ramp_epochs_ = static_cast<double>(settings.integer("ramp-epochs"));
-    if (ramp_epochs_ == 0) ramp_epochs_ = default_ramp(static_cast<int>(settings.integer("epochs")), warmup);
-  }
-
-  /// A sample of the epoch stays labelled if both the network and its ema predict its label, each by the mean over two
-  /// augmented views.
-  void split(int epoch, std::vector<float>& weights) {
-    total_.begin_epoch();
-    const TrainingSet& samples = context().samples();
-    std::vector<Network*> models{&learner_.model()};
-    if (learner_.ema() != nullptr) models.push_back(learner_.ema());
-    const std::vector<std::uint32_t> slots = context().epoch_slots(epoch);
-    const auto probabilities = context().view_probabilities(models, slots, epoch, views);
-    context().record(slots, probabilities.front().clamp_min(1e-12).log());
-    mark_agreeing(probabilities, slots, context(), labelled_);
-    std::fill(guesses_.begin(), guesses_.end(), -1);
-    std::fill(weights.begin(), weights.end(), 1.0F);
-    std::vector<bool> has_label(static_cast<std::size_t>(samples.classes));
-    for (const std::uint32_t slot : slots) {
-      guesses_[slot] = labelled_[slot] == 1 ? -1 : context().predicted()[slot];
-      weights[slot] = static_cast<float>(labelled_[slot]);
-      if (labelled_[slot] == 1) has_label[static_cast<std::size_t>(samples.labels[slot])] = true;
-    }
-    const auto without = std::count(has_label.begin(), has_label.end(), false);
-    if (without > 0 && has_labels())
-      context().say(fmt::format("epoch {}: {} of {} classes have no labelled sample; their images are guessed",
-                                epoch + 1, without, samples.classes));
-    if (count() == slots.size())
-      context().say(fmt::format("epoch {}: every label agrees with both models; none is guessed", epoch + 1));
-  }
-
-  /// As many steps as a plain epoch has: the smaller set has several turns.
-  std::vector<Pass> passes(int epoch) const override {
-    const auto size = static_cast<int>(context().settings().integer("batch-size"));
-    const auto unlabelled = static_cast<std::size_t>(std::count(labelled_.begin(), labelled_.end(), 0));
-    const BatchShare share = share_batch(size, count(), unlabelled);
-    const std::size_t steps = (count() + unlabelled) / static_cast<std::size_t>(size);
-    return {{split_plans(context(), labelled_, share, epoch), std::max<std::size_t>(1, steps)}};
-  }
-
-  void begin_pass(const Step& /*first*/) override { class_weights_ = at::Tensor(); }
-
-  double rate(const Step& step) const override {
-    const double own = context().settings().number("semi-lr");
-    return own > 0 ? own : Phase::rate(step);
-  }
-
-  double step(const Step& step, std::span<const TensorBatch> batches) override {
-    const Settings& settings = context().settings();
-    const TrainingSet& samples = context().samples();
-    const TensorBatch* const unlabelled = batches.size() > 1 ? &batches[1] : nullptr;
-    const at::Tensor guess = unlabelled != nullptr
-                                 ? sharpened(view_mean(learner_, *unlabelled), settings.number("temperature"))
-                                 : at::Tensor();
-    const double alpha = settings.number(2 * step.epoch >= step.epochs ? "mix-alpha-late" : "mix-alpha");
-    Stream random = mixing_stream(context().seed(), step);
-    const MixedBatch batch = mix_sets(batches.front(), one_hot_rows(batches.front().labels, samples.classes),
-                                      unlabelled, guess, alpha, random);
-    if (!class_weights_.defined())
-      class_weights_ = at::tensor(class_weights(samples.labels, labelled_, samples.classes, most_class_weight))
-                           .to(batch.images.device());
-    const auto losses = mixmatch_losses(learner_.forward(batch.images).logits, batch, class_weights_);
-    return learner_.step(total_.of(losses, settings.number("lambda-u"), ramp(step.time(), warmup_, ramp_epochs_)));
-  }
-
-  bool has_labels() const { return count() > 0; }
-  std::span<const std::int32_t> labelled() const { return labelled_; }
-  std::span<const std::int32_t> guesses() const { return guesses_; }
-  std::vector<Metric> metrics() const { return total_.metrics(count()); }
-
-  void collect(State& state) {
-    state.add("labelled", labelled_, {-1, 1});
-    state.add("guesses", guesses_, {-1, context().samples().classes - 1.0});
-    total_.collect(state);
-  }
-
- private:
-  std::size_t count() const { return static_cast<std::size_t>(std::count(labelled_.begin(), labelled_.end(), 1)); }
-
-  Learner& learner_;
-  int warmup_;
-  double ramp_epochs_ = 0;
-  std::vector<std::int32_t> labelled_, guesses_;
-  MixMatchTotal total_;
-  at::Tensor class_weights_;  ///< follows from labelled_
-};
-
 class RmlSemi : public Method {
  public:
   explicit RmlSemi(Context& context)
@@ -138,7 +35,7 @@ class RmlSemi : public Method {
         warmup_(warmup_of(context)),
         learner_(context.make_learner("model")),
         rml_(context, *learner_),
-        semi_(context, *learner_, warmup_) {
+        semi_(context, *learner_, second_phase(context)) {
     // The schedule ends with the first phase where the second has a rate of its own.
     if (context.settings().number("semi-lr") > 0) rml_.schedule_epochs = warmup_;
   }
@@ -150,8 +47,13 @@ class RmlSemi : public Method {
   }
 
   void begin_epoch(int epoch) override {
-    if (epoch >= warmup_) semi_.split(epoch, rml_.weights());
-    if (epoch >= warmup_ && !semi_.has_labels())
+    if (epoch < warmup_) return;
+    semi_.split(epoch);
+    std::vector<float>& weights = rml_.weights();
+    std::fill(weights.begin(), weights.end(), 1.0F);
+    for (std::size_t slot = 0; slot < weights.size(); ++slot)
+      if (semi_.labelled()[slot] == 0) weights[slot] = 0;
+    if (!semi_.has_labels())
       context().say(fmt::format("epoch {}: no label agrees with both models; this epoch goes by RML", epoch + 1));
   }
 
@@ -161,11 +63,12 @@ class RmlSemi : public Method {
   std::span<const std::int32_t> labelled() const override { return semi_.labelled(); }
   std::span<const std::int32_t> guesses() const override { return semi_.guesses(); }
   double own_seconds() const override { return rml_.own_seconds(); }
-  double batches_held() const override { return views; }
+  double batches_held() const override { return MixMatchPhase::views; }
 
   std::vector<Metric> metrics() const override {
-    std::vector<Metric> metrics = semi_.metrics();
-    metrics.insert(metrics.begin(), {"estimated_noise_rate", rml_.noise_rate()});
+    std::vector<Metric> metrics = rml_.metrics();
+    const std::vector<Metric> more = semi_.metrics();
+    metrics.insert(metrics.end(), more.begin(), more.end());
     return metrics;
   }
 
@@ -182,10 +85,24 @@ class RmlSemi : public Method {
     return given > 0 ? given : default_warmup(epochs, context.samples().classes);
   }
 
+  /// A sample stays labelled if both the network and its ema predict its label.
+  MixMatchPhase::Options second_phase(const Context& context) {
+    const Settings& settings = context.settings();
+    MixMatchPhase::Options options{.judges = {&learner_->model()},
+                                   .start = static_cast<double>(warmup_),
+                                   .ramp_epochs = static_cast<double>(settings.integer("ramp-epochs")),
+                                   .lambda_u = settings.number("lambda-u"),
+                                   .own_rate = settings.number("semi-lr")};
+    if (learner_->ema() != nullptr) options.judges.push_back(learner_->ema());
+    if (options.ramp_epochs == 0)
+      options.ramp_epochs = default_ramp(static_cast<int>(settings.integer("epochs")), warmup_);
+    return options;
+  }
+
   int warmup_;
   std::unique_ptr<Learner> learner_;
   RmlPhase rml_;
-  SemiPhase semi_;
+  MixMatchPhase semi_;
 };
 
 }  // namespace
@@ -215,6 +132,8 @@ MethodInfo rml_semi_method() {
         "MixUp in the second half of the run: mixing shares come from Beta(alpha, alpha)", 0.01, 1000}});
   return {.name = "rml-semi",
           .description = "RML-Semi: RML, then labels that the model disagrees with are dropped and guessed (MixMatch)",
+          .year = 2024,
+          .paper = "Regroup Median Loss for Combating Label Noise",
           .settings = settings,
           .defaults = {{"model", std::string("preact-resnet18")},
                        {"epochs", std::int64_t{400}},
@@ -223,6 +142,8 @@ MethodInfo rml_semi_method() {
           // RML's epochs, and half as many more. The second phase takes over a network that has settled, and judges
           // labels by it: it must not be unsettled.
           .recipes = {{"fast", {{"epochs", std::int64_t{24}}, {"semi-lr", 0.03}}}},
+          .needs_images = true,
+          .semi_supervised = true,
           .make = [](Context& context) -> std::unique_ptr<Method> { return std::make_unique<RmlSemi>(context); }};
 }
 

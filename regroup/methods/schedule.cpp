@@ -33,9 +33,13 @@ std::vector<double> parse_shares(const std::string& text, const std::string& set
 }
 
 int phase_epochs(const Settings& settings, std::string_view name, double paper_length, double paper_epochs) {
+  return phase_epochs(settings, name, paper_length, paper_epochs, static_cast<int>(settings.integer("epochs")));
+}
+
+int phase_epochs(const Settings& settings, std::string_view name, double paper_length, double paper_epochs,
+                 int epochs) {
   const std::int64_t given = settings.integer(name);
   if (given > 0) return static_cast<int>(given);
-  const auto epochs = static_cast<double>(settings.integer("epochs"));
   return std::max(1, static_cast<int>(std::lround(epochs * paper_length / paper_epochs)));
 }
 

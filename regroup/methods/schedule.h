@@ -16,6 +16,9 @@ double learning_rate(const Settings& settings, double share);
 /// least one.
 int phase_epochs(const Settings& settings, std::string_view name, double paper_length, double paper_epochs);
 
+/// The same for a phase of a part of the run that has so many epochs.
+int phase_epochs(const Settings& settings, std::string_view name, double paper_length, double paper_epochs, int epochs);
+
 /// The shares of the run in a text such as `0.5, 0.75`: rising, between 0 and 1. Throws UserError that names `setting`.
 std::vector<double> parse_shares(const std::string& text, const std::string& setting);
 

@@ -50,13 +50,14 @@ at::Tensor images_of(const std::vector<std::byte>& bytes, std::size_t count, Sam
 }
 
 int scoring_batch(SampleShape shape) {
-  constexpr int most = 250, least = 8, small_image = 48 * 48;
+  constexpr int most = 250, least = 8, small_image = 48 * 48, vectors = 2048;
+  if (shape.is_vector) return vectors;
   return std::clamp(most * small_image / (shape.height * shape.width), least, most);
 }
 
-void score_batches(const std::vector<Network*>& networks, const Augmenter& augmenter,
-                   std::span<const std::uint32_t> positions, BatchPlan plan, const ScoringOptions& options,
-                   const std::function<void(std::size_t network, std::span<const Scores> views)>& take) {
+void look_at_batches(const std::vector<Network*>& networks, const Augmenter& augmenter,
+                     std::span<const std::uint32_t> positions, BatchPlan plan, const ScoringOptions& options,
+                     const std::function<void(std::span<const at::Tensor> views)>& look) {
   const at::NoGradGuard no_grad;
   const InEvaluation evaluation(networks);
   const PrecisionScope scope(options.precision, options.device);
@@ -68,29 +69,35 @@ void score_batches(const std::vector<Network*>& networks, const Augmenter& augme
   while (const Batch* batch = loader.next()) {
     std::vector<at::Tensor> views;
     for (const auto& view : batch->views)
-      views.push_back(images_of(view, batch->slots.size(), shape, pixel_type(options.precision), options.device));
-    for (std::size_t i = 0; i < networks.size(); ++i) {
-      std::vector<Scores> scores;
-      for (const at::Tensor& view : views) scores.push_back(scored(*networks[i], view, options.mirror));
-      take(i, scores);
-    }
+      views.push_back(images_of(view, batch->slots.size(), shape, augmenter.type(), options.device));
+    look(views);
   }
+}
+
+at::Tensor some_of(const at::Tensor& images, const at::Tensor& places) {
+  // By rows of memory: the layout, channels last, stays.
+  return images.permute({0, 2, 3, 1}).index_select(0, places).permute({0, 3, 1, 2});
 }
 
 std::vector<Scores> score_plainly(const std::vector<Network*>& networks, const SampleSource& images,
                                   std::span<const std::uint32_t> positions, const Normalisation& normalisation,
                                   const ScoringOptions& options, Wanted wanted) {
-  const Augmenter plain(images, normalisation, pixel_type(options.precision), 0);
+  // What is said about vectors is exact.
+  const auto type = images.shape().is_vector ? PixelType::float32 : pixel_type(options.precision);
+  const Augmenter plain(images, normalisation, type, 0);
   BatchPlan plan;
   plan.slots.resize(positions.size());
   std::iota(plan.slots.begin(), plan.slots.end(), 0U);
   std::vector<std::vector<at::Tensor>> features(networks.size()), logits(networks.size());
-  score_batches(networks, plain, positions, std::move(plan), options,
-                [&](std::size_t i, std::span<const Scores> views) {
-                  if (wanted == Wanted::features_too)
-                    features[i].push_back(views.front().features.to(at::kCPU, at::kFloat));
-                  logits[i].push_back(views.front().logits.to(at::kCPU));
-                });
+  look_at_batches(networks, plain, positions, std::move(plan), options, [&](std::span<const at::Tensor> views) {
+    for (std::size_t i = 0; i < networks.size(); ++i) {
+      const Scores scores = scored(*networks[i], views.front(), options.mirror);
+      // A copy: the features of a classifier alone are the batch itself, whose memory is used again.
+      if (wanted == Wanted::features_too)
+        features[i].push_back(scores.features.to(at::kCPU, at::kFloat, false, /*copy=*/true));
+      logits[i].push_back(scores.logits.to(at::kCPU));
+    }
+  });
   std::vector<Scores> result;
   for (std::size_t i = 0; i < networks.size(); ++i)
     result.push_back({features[i].empty() ? at::Tensor() : at::cat(features[i]), at::cat(logits[i])});

@@ -25,15 +25,18 @@ PixelType pixel_type(Precision precision);
 at::Tensor images_of(const std::vector<std::byte>& bytes, std::size_t count, SampleShape shape, PixelType type,
                      at::Device device);
 
-/// Images that are scored at a time: fewer of large ones, so that what the layers make of them takes the same memory.
+/// Samples that are scored at a time: fewer large images, so that what the layers make of them takes the same memory.
 int scoring_batch(SampleShape shape);
 
-/// The one loop over samples that takes no steps. All networks, in evaluation, look at the same views of the samples of
-/// `plan`, which come in its order and in batches of scoring_batch(); `take` is handed what one network says about the
-/// views of one batch.
-void score_batches(const std::vector<Network*>& networks, const Augmenter& augmenter,
-                   std::span<const std::uint32_t> positions, BatchPlan plan, const ScoringOptions& options,
-                   const std::function<void(std::size_t network, std::span<const Scores> views)>& take);
+/// The one loop over samples that takes no steps. The samples of `plan` come in its order and in batches of
+/// scoring_batch(); `look` is handed the views of one batch, while the networks are in evaluation, without gradients,
+/// in the precision of the run. The images are gone after the call.
+void look_at_batches(const std::vector<Network*>& networks, const Augmenter& augmenter,
+                     std::span<const std::uint32_t> positions, BatchPlan plan, const ScoringOptions& options,
+                     const std::function<void(std::span<const at::Tensor> views)>& look);
+
+/// Some images of a batch, by their places in it.
+at::Tensor some_of(const at::Tensor& images, const at::Tensor& places);
 
 /// The scores of samples without augmentation, on the CPU, per network. Features take much memory, so that only those
 /// who want them get them.

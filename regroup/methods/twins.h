@@ -23,4 +23,19 @@ class Twins {
   std::unique_ptr<Learner> learners_[2];
 };
 
+/// Each of two networks has its own epoch of cross-entropy, less the entropy of its predictions where they would get
+/// too sure.
+class TwinWarmUp : public Phase {
+ public:
+  TwinWarmUp(Context& context, Twins& twins, bool confidence_penalty)
+      : Phase(context), twins_(twins), confidence_penalty_(confidence_penalty) {}
+
+  std::vector<Pass> passes(int epoch) const override;
+  double step(const Step& step, std::span<const TensorBatch> batches) override;
+
+ private:
+  Twins& twins_;
+  bool confidence_penalty_;
+};
+
 }  // namespace regroup

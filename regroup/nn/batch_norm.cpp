@@ -13,6 +13,7 @@
 
 #include "regroup/core/simd.h"
 #include "regroup/nn/kernels/batch_norm_kernels.h"
+#include "regroup/nn/second_derivatives.h"
 
 namespace regroup {
 namespace {
@@ -205,6 +206,7 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
 };
 
 bool can_fuse(const at::Tensor& x, const at::Tensor& addend) {
+  if (SecondDerivatives::are_wanted()) return false;
   const auto fits = [](const at::Tensor& t) {
     return t.is_cpu() && (t.scalar_type() == at::kFloat || t.scalar_type() == at::kBFloat16) && t.dim() == 4 &&
            t.size(1) % 8 == 0 && t.is_contiguous(at::MemoryFormat::ChannelsLast);

@@ -12,6 +12,7 @@
 #include "regroup/nn/kernels/bf16_convolution.h"
 #include "regroup/nn/kernels/winograd.h"
 #include "regroup/nn/precision.h"
+#include "regroup/nn/second_derivatives.h"
 
 namespace regroup {
 namespace {
@@ -78,7 +79,7 @@ class WinogradConvolution : public torch::autograd::Function<WinogradConvolution
 bool fits_winograd(const at::Tensor& x, const Convolution& convolution) {
   const at::Tensor& weight = convolution.weight;
   return convolution.stride == 1 && convolution.padding == 1 && weight.size(2) == 3 && weight.size(3) == 3 &&
-         x.is_cpu() && x.scalar_type() == at::kFloat && !bf16_is_on(x.device()) &&
+         x.is_cpu() && x.scalar_type() == at::kFloat && !bf16_is_on(x.device()) && !SecondDerivatives::are_wanted() &&
          x.is_contiguous(at::MemoryFormat::ChannelsLast) && weight.is_contiguous(at::MemoryFormat::ChannelsLast) &&
          winograd_available() && winograd_pays(shape_of(x, weight));
 }
@@ -148,7 +149,7 @@ class Bf16Convolution : public torch::autograd::Function<Bf16Convolution> {
 
 bool fits_bf16(const at::Tensor& x, const Convolution& convolution) {
   const at::Tensor& weight = convolution.weight;
-  return x.is_cpu() && x.scalar_type() == at::kBFloat16 && bf16_is_on(x.device()) &&
+  return x.is_cpu() && x.scalar_type() == at::kBFloat16 && bf16_is_on(x.device()) && !SecondDerivatives::are_wanted() &&
          weight.scalar_type() == at::kFloat && weight.size(2) == weight.size(3) &&
          x.is_contiguous(at::MemoryFormat::ChannelsLast) && weight.is_contiguous(at::MemoryFormat::ChannelsLast) &&
          bf16_convolution_pays(shape_of(x, convolution));
@@ -159,13 +160,18 @@ class PointwiseConvolution : public torch::autograd::Function<PointwiseConvoluti
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
                             std::int64_t stride) {
-    const at::Tensor kept = every(stride, x);
-    const at::Tensor pixels = rows(kept);
+    const at::Tensor pixels = rows(every(stride, x));
     ctx->save_for_backward({pixels, weight});
     ctx->saved_data["stride"] = stride;
     ctx->saved_data["sizes"] = x.sizes();
     ctx->saved_data["needs_dx"] = x.requires_grad();
-    return images(pixels.mm(matrix(weight).t()), kept.sizes());
+    return product(x, weight, stride);
+  }
+
+  /// In operations of the engine's, so that it has all derivatives where the engine is asked for them.
+  static at::Tensor product(const at::Tensor& x, const at::Tensor& weight, std::int64_t stride) {
+    const at::Tensor kept = every(stride, x);
+    return images(rows(kept).mm(matrix(weight).t()), kept.sizes());
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
@@ -225,7 +231,9 @@ at::Tensor emulate_bf16(const Convolution& convolution, const at::Tensor& x) {
 
 at::Tensor Convolution::operator()(const at::Tensor& x) const {
   if (x.is_cpu() && bf16_is_on(x.device()) && !cpu_has_bf16()) return emulate_bf16(*this, x);
-  if (is_pointwise(x, *this)) return PointwiseConvolution::apply(x, weight, stride);
+  if (is_pointwise(x, *this))
+    return SecondDerivatives::are_wanted() ? PointwiseConvolution::product(x, weight, stride)
+                                           : PointwiseConvolution::apply(x, weight, stride);
   if (fits_winograd(x, *this))
     return at::GradMode::is_enabled() ? WinogradConvolution::apply(x, weight) : forward_product(x, weight);
   if (fits_bf16(x, *this))
@@ -234,7 +242,7 @@ at::Tensor Convolution::operator()(const at::Tensor& x) const {
   return at::conv2d(x, weight, {}, {stride, stride}, {padding, padding});
 }
 
-BesideConvolution Convolution::beside(const at::Tensor& x) const {
+BesideOf<at::Tensor> Convolution::beside(const at::Tensor& x) const {
   if (!at::GradMode::is_enabled() || !fits_bf16(x, *this)) return {(*this)(x), x};
   const auto both = Bf16Convolution::apply(x, weight, stride, padding);
   return {both[0], both[1]};

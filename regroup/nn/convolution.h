@@ -6,9 +6,12 @@
 
 namespace regroup {
 
+class Symbol;
+
 /// A result, and what it was computed from.
-struct BesideConvolution {
-  at::Tensor y, x;
+template <class X>
+struct BesideOf {
+  X y, x;
 };
 
 /// A convolution without bias.
@@ -23,7 +26,11 @@ struct Convolution {
 
   /// The same where x goes on beside it, as in a residual block. Its two gradients are then summed up while the
   /// convolution's is computed, not in a pass of their own.
-  BesideConvolution beside(const at::Tensor& x) const;
+  BesideOf<at::Tensor> beside(const at::Tensor& x) const;
+
+  /// Described instead of computed (see graph.h).
+  Symbol operator()(const Symbol& x) const;
+  BesideOf<Symbol> beside(const Symbol& x) const;
 };
 
 }  // namespace regroup

@@ -11,6 +11,7 @@
 #include "regroup/nn/engine_threads.h"
 #include "regroup/nn/kernels/depthwise.h"
 #include "regroup/nn/precision.h"
+#include "regroup/nn/second_derivatives.h"
 
 namespace regroup {
 namespace {
@@ -95,22 +96,28 @@ bool is_fast_in_engine(const at::Tensor& x, const at::Tensor& weight, std::int64
 }
 
 bool is_ours(const at::Tensor& x, const at::Tensor& weight, std::int64_t stride) {
-  return x.is_cpu() && !is_fast_in_engine(x, weight, stride) &&
+  return x.is_cpu() && !SecondDerivatives::are_wanted() && !is_fast_in_engine(x, weight, stride) &&
          (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16) && weight.scalar_type() == at::kFloat &&
          weight.is_contiguous() && weight.size(2) == weight.size(3) &&
          x.is_contiguous(at::MemoryFormat::ChannelsLast) && depthwise_possible(shape_of(x, weight, stride));
 }
 
+at::Tensor padded_as_tensorflow(const at::Tensor& images, std::int64_t kernel, std::int64_t stride) {
+  const auto [top, bottom] = tensorflow_padding(images.size(2), kernel, stride);
+  const auto [left, right] = tensorflow_padding(images.size(3), kernel, stride);
+  return at::constant_pad_nd(images, {left, right, top, bottom});
+}
+
 }  // namespace
 
-at::Tensor padded_as_tensorflow(const at::Tensor& images, std::int64_t kernel, std::int64_t stride) {
-  const auto padding = [&](std::int64_t size) {
-    const std::int64_t total = std::max<std::int64_t>(0, ((size + stride - 1) / stride - 1) * stride + kernel - size);
-    return std::pair(total / 2, total - total / 2);
-  };
-  const auto [top, bottom] = padding(images.size(2));
-  const auto [left, right] = padding(images.size(3));
-  return at::constant_pad_nd(images, {left, right, top, bottom});
+TensorflowPadding tensorflow_padding(std::int64_t size, std::int64_t kernel, std::int64_t stride) {
+  const std::int64_t total = std::max<std::int64_t>(0, ((size + stride - 1) / stride - 1) * stride + kernel - size);
+  return {total / 2, total - total / 2};
+}
+
+at::Tensor convolved_as_tensorflow(const Convolution& convolution, const at::Tensor& x) {
+  const at::Tensor padded = padded_as_tensorflow(x, convolution.weight.size(2), convolution.stride);
+  return Convolution{convolution.weight, convolution.stride, 0}(padded);
 }
 
 at::Tensor DepthwiseConvolution::operator()(const at::Tensor& x) const {

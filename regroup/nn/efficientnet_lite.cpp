@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "regroup/nn/depthwise_convolution.h"
+#include "regroup/nn/graph.h"
 
 namespace regroup {
 namespace {
@@ -52,26 +53,29 @@ class EfficientNetLite : public Network {
     multiply_adds += static_cast<double>(classifier_.weight.numel());
   }
 
-  Scores forward(const at::Tensor& images) const override {
-    at::Tensor x =
-        batch_norm(stem_(padded_as_tensorflow(images, 3, stem_.stride)), stem_norm_, training, Activation::relu6);
+  Scores forward(const at::Tensor& images) const override { return pass(images); }
+  ScoresOf<Symbol> describe(const Symbol& images) const override { return pass(images); }
+
+ private:
+  template <class X>
+  ScoresOf<X> pass(const X& images) const {
+    X x = batch_norm(convolved_as_tensorflow(stem_, images), stem_norm_, training, Activation::relu6);
     for (const Block& block : blocks_) {
-      at::Tensor y = x, beside = x;
+      X y = x, beside = x;
       if (block.expansion) {
-        const BesideConvolution expanded = block.expansion->convolution.beside(x);
+        const BesideOf<X> expanded = block.expansion->convolution.beside(x);
         beside = expanded.x;
         y = batch_norm(expanded.y, block.expansion->norm, training, Activation::relu6);
       }
       y = batch_norm(block.depthwise(y), block.depthwise_norm, training, Activation::relu6);
       y = block.projection.convolution(y);
-      x = batch_norm(y, block.projection.norm, training, Activation::none, block.residual ? beside : at::Tensor());
+      x = batch_norm(y, block.projection.norm, training, Activation::none, block.residual ? beside : X());
     }
     x = batch_norm(head_(x), head_norm_, training, Activation::relu6);
-    const at::Tensor features = at::adaptive_avg_pool2d(x, {1, 1}).flatten(1);
+    const X features = global_mean(x);
     return {features, classifier_(features)};
   }
 
- private:
   struct Layer {
     Convolution convolution;
     BatchNorm norm;

@@ -2,7 +2,7 @@
 
 #include <ATen/Parallel.h>
 
-#include "regroup/nn/kernels/workers.h"
+#include "regroup/core/workers.h"
 
 namespace regroup {
 

@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "regroup/nn/graph.h"
+
 namespace regroup {
 namespace {
 
@@ -59,18 +61,21 @@ class FastNet : public Network {
     }
   }
 
-  Scores forward(const at::Tensor& images) const override {
-    at::Tensor x = whiten_(images);
-    x = (x + whiten_bias_.to(x.scalar_type()).view({1, -1, 1, 1})).relu();
+  Scores forward(const at::Tensor& images) const override { return pass(images); }
+  ScoresOf<Symbol> describe(const Symbol& images) const override { return pass(images); }
+
+ private:
+  template <class X>
+  ScoresOf<X> pass(const X& images) const {
+    X x = relu(add_per_channel(whiten_(images), whiten_bias_));
     for (const Block& block : blocks_) {
-      x = batch_norm(at::max_pool2d(block.first(x), 2), block.first_norm, training, Activation::relu);
+      x = batch_norm(max_pool2d(block.first(x), 2), block.first_norm, training, Activation::relu);
       x = batch_norm(block.second(x), block.second_norm, training, Activation::relu);
     }
-    const at::Tensor features = at::amax(x, {2, 3}).to(at::kFloat);
+    const X features = global_max(x);
     return {features, classifier_(features) / 9};
   }
 
- private:
   struct Block {
     Convolution first;
     BatchNorm first_norm;

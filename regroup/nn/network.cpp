@@ -13,8 +13,8 @@
 #include "regroup/core/random.h"
 #include "regroup/nn/efficientnet_lite.h"
 #include "regroup/nn/fast_net.h"
-#include "regroup/nn/precision.h"
 #include "regroup/nn/resnet.h"
+#include "regroup/nn/vector_head.h"
 
 namespace regroup {
 namespace {
@@ -33,6 +33,8 @@ constexpr std::array table{
                 make_resnet50},
     NetworkInfo{"efficientnet-lite0", "EfficientNet-Lite0, made for a CPU, for images from about 64 pixels", 16, 224,
                 make_efficientnet_lite0},
+    NetworkInfo{"linear", "The classifier alone, for vectors (--data features:)", 4, 0, make_linear},
+    NetworkInfo{"mlp", "One hidden layer before the classifier, for vectors (--data features:)", 256, 0, make_mlp},
 };
 
 /// He et al. 2015 by the outputs for convolutions, the engine's own bounds for the last layer, as torchvision has it.
@@ -55,6 +57,10 @@ void initialise(Network& network, std::uint64_t seed, std::uint32_t member) {
       if (parameter.tensor.dim() == 2) last_weight = parameter.tensor;
       const double bound = 1 / std::sqrt(static_cast<double>(last_weight.size(1)));
       fill([&] { return (2 * stream.uniform() - 1) * bound; });
+    } else if (parameter.tensor.dim() == 2) {
+      // A hidden layer: He et al. by its inputs.
+      const auto inputs = static_cast<double>(parameter.tensor.size(1));
+      fill([&, deviation = std::sqrt(2.0 / inputs)] { return stream.normal() * deviation; });
     } else {
       continue;
     }
@@ -63,11 +69,6 @@ void initialise(Network& network, std::uint64_t seed, std::uint32_t member) {
 }
 
 }  // namespace
-
-at::Tensor Linear::operator()(const at::Tensor& x) const {
-  PrecisionScope exact(Precision::fp32, x.device());
-  return at::linear(x.to(at::kFloat), weight, bias);
-}
 
 at::Tensor Network::add_parameter(const std::string& name, at::Tensor tensor) {
   tensor.requires_grad_();
@@ -95,6 +96,11 @@ at::Tensor Network::add_depthwise(const std::string& name, int channels, int ker
   at::Tensor weight = add_parameter(name + ".weight", at::empty({channels, 1, kernel, kernel}));
   parameters_.back().groups = channels;
   return weight;
+}
+
+Linear Network::add_hidden(const std::string& name, int in, int out) {
+  at::Tensor weight = add_parameter(name + ".weight", at::empty({out, in}));
+  return {weight, add_parameter(name + ".bias", at::zeros({out}))};
 }
 
 Linear Network::add_linear(const std::string& name, int in, int out) {
@@ -130,7 +136,14 @@ const NetworkInfo& network_named(std::string_view name) {
 std::unique_ptr<Network> make_network(std::string_view name, const NetworkShape& shape, std::uint64_t seed,
                                       std::uint32_t member) {
   const NetworkInfo& info = network_named(name);
-  if (std::min(shape.height, shape.width) < 28)
+  if (info.takes_vectors() != shape.is_vector)
+    throw UserError(
+        shape.is_vector
+            ? fmt::format("the model {} takes images, and the data is vectors; give --model linear or mlp", name)
+            : fmt::format("the model {} takes vectors, and the data is images; give another --model, such "
+                          "as fast or resnet18",
+                          name));
+  if (!shape.is_vector && std::min(shape.height, shape.width) < 28)
     throw UserError(fmt::format("the images are {}x{}; a network needs at least 28x28", shape.width, shape.height));
   NetworkShape filled = shape;
   if (filled.base_width == 0) filled.base_width = info.default_width;
@@ -147,8 +160,8 @@ void Network::move_to(at::Device device) {
 
 void copy_tensors(const Network& from, Network& to) {
   at::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < from.parameters().size(); ++i)
-    to.parameters()[i].tensor.copy_(from.parameters()[i].tensor);
+  const std::size_t count = std::min(from.parameters().size(), to.parameters().size());
+  for (std::size_t i = 0; i < count; ++i) to.parameters()[i].tensor.copy_(from.parameters()[i].tensor);
   for (std::size_t i = 0; i < from.buffers().size(); ++i) to.buffers()[i].tensor.copy_(from.buffers()[i].tensor);
 }
 

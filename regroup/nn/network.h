@@ -11,14 +11,17 @@
 
 #include "regroup/nn/batch_norm.h"
 #include "regroup/nn/convolution.h"
+#include "regroup/nn/linear.h"
 
 namespace regroup {
 
-/// What a network says about images.
-struct Scores {
-  at::Tensor features;  ///< what the last layer sees
-  at::Tensor logits;    ///< fp32, one per class
+/// What a network says about images, or vectors.
+template <class X>
+struct ScoresOf {
+  X features;  ///< what the last layer sees
+  X logits;    ///< fp32, one per class
 };
+using Scores = ScoresOf<at::Tensor>;
 
 /// A tensor of a network under its name in files.
 struct NamedTensor {
@@ -33,14 +36,8 @@ struct Parameter : NamedTensor {
   int groups = 1;     ///< of a convolution: the parts of the channels that know nothing of each other
 };
 
-struct Linear {
-  at::Tensor weight, bias;
-
-  /// In fp32, whatever the precision of x.
-  at::Tensor operator()(const at::Tensor& x) const;
-};
-
-/// A network: tensors under the names that torchvision gives them, and what is computed with them.
+/// A network: tensors under the names that torchvision gives them, and what is computed with them. A network writes its
+/// forward pass once, as a template, for tensors and for symbols (see graph.h).
 class Network {
  public:
   Network() = default;
@@ -49,6 +46,9 @@ class Network {
   virtual ~Network() = default;
 
   virtual Scores forward(const at::Tensor& images) const = 0;
+
+  /// The same in evaluation, described instead of computed. A network that does not say cannot be exported.
+  virtual ScoresOf<Symbol> describe(const Symbol& images) const;
 
   /// Looks at images of the training data, normalised, before the first step. Most networks have no use for them.
   virtual void fit_to(const at::Tensor& /*images*/) {}
@@ -79,6 +79,7 @@ class Network {
   Convolution add_convolution(const std::string& name, int in, int out, int kernel, int stride, int padding);
   BatchNorm add_batch_norm(const std::string& name, int channels);
   at::Tensor add_depthwise(const std::string& name, int channels, int kernel);
+  Linear add_hidden(const std::string& name, int in, int out);
   Linear add_linear(const std::string& name, int in, int out);  ///< the classifier
   at::Tensor add_bias(const std::string& name, int channels);
 
@@ -98,15 +99,19 @@ struct NetworkShape {
   int height = 32;
   int width = 32;
   int classes = 10;
-  int base_width = 0;  ///< channels of the first block; 0: what the network has by default
+  int base_width = 0;      ///< channels of the first block; 0: what the network has by default
+  bool is_vector = false;  ///< channels are the numbers of a vector
 };
 
 struct NetworkInfo {
   std::string_view name;
   std::string_view description;
   int default_width;
-  int largest_image;  ///< the largest height and width that are chosen for it where nobody asks for others
+  int largest_image;  ///< the largest height and width that are chosen for it where nobody asks for others; 0: it takes
+                      ///< vectors
   std::unique_ptr<Network> (*make)(const NetworkShape& shape);
+
+  bool takes_vectors() const { return largest_image == 0; }
 };
 
 /// All networks.
@@ -119,7 +124,7 @@ const NetworkInfo& network_named(std::string_view name);
 std::unique_ptr<Network> make_network(std::string_view name, const NetworkShape& shape, std::uint64_t seed,
                                       std::uint32_t member = 0);
 
-/// Copies all tensors from one network to another of the same kind.
+/// Copies all tensors from one network to another of the same kind. What was added to one alone stays as it is.
 void copy_tensors(const Network& from, Network& to);
 
 }  // namespace regroup

@@ -31,8 +31,8 @@ void Optimizer::step(double rate, Network* ema, double lambda) {
     at::Tensor& gradient = parameter.tensor.mutable_grad();
     const at::Tensor copy = ema != nullptr ? ema->parameters()[i].tensor : at::Tensor();
     if (gradient.defined() && parameter.rate > 0) {
-      update({parameter.tensor, gradient, memory_[i], copy, rate * parameter.rate, parameter.decay ? 1.0 : 0.0, lambda,
-              ++steps[i]});
+      update({parameter.tensor, gradient, memory_[i], copy, rate * parameter.rate, parameter.decay ? decay_share : 0.0,
+              lambda, ++steps[i]});
     } else if (copy.defined()) {
       copy.add_(parameter.tensor - copy, 1 - lambda);
     }

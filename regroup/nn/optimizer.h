@@ -35,6 +35,8 @@ class Optimizer {
   /// The share of the last steps' direction that a step keeps: SGD's momentum, Adam's beta 1.
   double momentum;
 
+  double decay_share = 1;  ///< of the weight decay, in the steps that follow; not remembered
+
  protected:
   struct Update {
     at::Tensor weight, gradient;

@@ -6,7 +6,8 @@
 
 namespace regroup {
 
-/// What convolutions compute in. Weights, optimizer, batch statistics, logits and losses are fp32 always.
+/// What convolutions compute in, and Linear::rounded. Weights, optimizer, batch statistics, logits and losses are fp32
+/// always.
 enum class Precision { fp32, bf16 };
 
 /// `auto`, `fp32` or `bf16`. `auto` is bf16 where the device does it natively: elsewhere it is slower than fp32.

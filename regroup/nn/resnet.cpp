@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "regroup/nn/graph.h"
+
 namespace regroup {
 namespace {
 
@@ -39,8 +41,6 @@ class ConvolutionalNetwork : public Network {
   }
 };
 
-at::Tensor pooled(const at::Tensor& x) { return at::adaptive_avg_pool2d(x, {1, 1}).flatten(1); }
-
 class ResNet : public ConvolutionalNetwork {
  public:
   ResNet(const NetworkShape& shape, Stem stem, Block block, const std::array<int, 4>& depths)
@@ -66,9 +66,14 @@ class ResNet : public ConvolutionalNetwork {
     multiply_adds += static_cast<double>(classifier_.weight.numel());
   }
 
-  Scores forward(const at::Tensor& images) const override {
-    at::Tensor x = batch_norm(stem_convolution_(images), stem_norm_, training, Activation::relu);
-    if (stem_ == Stem::imagenet) x = at::max_pool2d(x, 3, 2, 1);
+  Scores forward(const at::Tensor& images) const override { return pass(images); }
+  ScoresOf<Symbol> describe(const Symbol& images) const override { return pass(images); }
+
+ private:
+  template <class X>
+  ScoresOf<X> pass(const X& images) const {
+    X x = batch_norm(stem_convolution_(images), stem_norm_, training, Activation::relu);
+    if (stem_ == Stem::imagenet) x = max_pool2d(x, 3, 2, 1);
     for (const Unit& unit : units_) {
       auto [y, beside] = unit.layers.front().convolution.beside(x);
       for (std::size_t i = 1; i < unit.layers.size(); ++i)
@@ -77,11 +82,10 @@ class ResNet : public ConvolutionalNetwork {
         beside = batch_norm(unit.shortcut->convolution(beside), unit.shortcut->norm, training, Activation::none);
       x = batch_norm(y, unit.layers.back().norm, training, Activation::relu, beside);
     }
-    const at::Tensor features = pooled(x);
+    const X features = global_mean(x);
     return {features, classifier_(features)};
   }
 
- private:
   struct Layer {
     Convolution convolution;
     BatchNorm norm;
@@ -160,18 +164,22 @@ class PreActResNet : public ConvolutionalNetwork {
     multiply_adds += static_cast<double>(classifier_.weight.numel());
   }
 
-  Scores forward(const at::Tensor& images) const override {
-    at::Tensor x = batch_norm(stem_(images), stem_norm_, training, Activation::relu);
+  Scores forward(const at::Tensor& images) const override { return pass(images); }
+  ScoresOf<Symbol> describe(const Symbol& images) const override { return pass(images); }
+
+ private:
+  template <class X>
+  ScoresOf<X> pass(const X& images) const {
+    X x = batch_norm(stem_(images), stem_norm_, training, Activation::relu);
     for (const Unit& unit : units_) {
       auto [y, beside] = unit.first.beside(batch_norm(x, unit.first_norm, training, Activation::relu));
       if (unit.shortcut) beside = (*unit.shortcut)(beside);
       x = unit.second(batch_norm(y, unit.second_norm, training, Activation::relu)) + beside;
     }
-    const at::Tensor features = pooled(x);
+    const X features = global_mean(x);
     return {features, classifier_(features)};
   }
 
- private:
   struct Unit {
     BatchNorm first_norm;
     Convolution first;

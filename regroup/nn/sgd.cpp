@@ -15,6 +15,7 @@ struct StepValues {
 void step_on_cpu(float* weight, const float* gradient, float* velocity, float* ema, std::int64_t count,
                  const StepValues& v) {
   at::parallel_for(0, count, 1 << 15, [&](std::int64_t begin, std::int64_t end) {
+#pragma omp simd
     for (std::int64_t i = begin; i < end; ++i) {
       const float g = gradient[i] + v.decay * weight[i];
       const float speed = v.momentum * velocity[i] + g;
@@ -22,6 +23,7 @@ void step_on_cpu(float* weight, const float* gradient, float* velocity, float* e
       weight[i] -= v.rate * (v.nesterov ? g + v.momentum * speed : speed);
     }
     if (ema == nullptr) return;
+#pragma omp simd
     for (std::int64_t i = begin; i < end; ++i) ema[i] += v.catch_up * (weight[i] - ema[i]);
   });
 }

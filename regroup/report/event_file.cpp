@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "regroup/core/error.h"
+#include "regroup/io/protobuf.h"
 
 namespace regroup {
 namespace {
@@ -38,11 +39,6 @@ std::uint32_t crc32c(std::string_view bytes) {
 /// Checksums are stored rotated and shifted, so that one of data that holds a checksum is not special.
 std::uint32_t masked_crc(std::string_view bytes) { return std::rotr(crc32c(bytes), 15) + 0xa282ead8U; }
 
-template <typename T>
-void put_little_endian(std::string& out, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
-}
-
 std::string frame(std::string_view message) {
   std::string record;
   put_little_endian<std::uint64_t>(record, message.size());
@@ -52,33 +48,11 @@ std::string frame(std::string_view message) {
   return record;
 }
 
-// Protocol buffers: a field is its number and kind in one varint, and then the value.
-enum class Kind { varint = 0, eight_bytes = 1, bytes = 2, four_bytes = 5 };
-
-void put_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
-}
-
-void put_key(std::string& out, int field, Kind kind) {
-  put_varint(out, static_cast<std::uint64_t>(field) << 3 | static_cast<std::uint64_t>(kind));
-}
-
-void put_bytes(std::string& out, int field, std::string_view bytes) {
-  put_key(out, field, Kind::bytes);
-  put_varint(out, bytes.size());
-  out += bytes;
-}
-
 /// Event { double wall_time = 1; int64 step = 2; ...
-std::string start_event(double wall_time, std::int64_t step) {
-  std::string event;
-  put_key(event, 1, Kind::eight_bytes);
-  put_little_endian(event, std::bit_cast<std::uint64_t>(wall_time));
-  if (step != 0) {
-    put_key(event, 2, Kind::varint);
-    put_varint(event, static_cast<std::uint64_t>(step));
-  }
+ProtobufMessage start_event(double wall_time, std::int64_t step) {
+  ProtobufMessage event;
+  event.number(1, wall_time);
+  if (step != 0) event.whole(2, step);
   return event;
 }
 
@@ -98,24 +72,23 @@ int create(const std::filesystem::path& file, int flags) {
 
 std::string scalar_record(std::string_view tag, double value, std::int64_t step, double wall_time) {
   // Summary.Value { string tag = 1; float simple_value = 2; }
-  std::string entry;
-  put_bytes(entry, 1, tag);
-  put_key(entry, 2, Kind::four_bytes);
-  put_little_endian(entry, std::bit_cast<std::uint32_t>(static_cast<float>(value)));
+  ProtobufMessage entry;
+  entry.bytes(1, tag);
+  entry.number(2, static_cast<float>(value));
   // Summary { repeated Value value = 1; }
-  std::string summary;
-  put_bytes(summary, 1, entry);
+  ProtobufMessage summary;
+  summary.message(1, entry);
   // ... Summary summary = 5; }
-  std::string event = start_event(wall_time, step);
-  put_bytes(event, 5, summary);
-  return frame(event);
+  ProtobufMessage event = start_event(wall_time, step);
+  event.message(5, summary);
+  return frame(event.encoded());
 }
 
 std::string version_record(double wall_time) {
   // ... string file_version = 3; }
-  std::string event = start_event(wall_time, 0);
-  put_bytes(event, 3, "brain.Event:2");
-  return frame(event);
+  ProtobufMessage event = start_event(wall_time, 0);
+  event.bytes(3, "brain.Event:2");
+  return frame(event.encoded());
 }
 
 EventWriter::EventWriter(const std::filesystem::path& folder, const std::optional<std::string>& name) {

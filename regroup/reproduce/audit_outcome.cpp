@@ -17,12 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Where the figures are kept: apart from what `regroup audit` leaves, which has much more.
+fs::path file_of(const fs::path& run) { return run / "audit-figures.json"; }
+
+/// The labels are judged; neighbours and duplicates, which take much longer, are no part of any figure.
 void make_audit(const fs::path& run) {
   Observer silent;
-  const Audit audit = audit_run(read_run_predictions(run, {}, "auto", silent), AuditPart::all, hardware_threads());
-  fs::create_directories(run / "audit");
-  write_file(run / "audit" / "issues.csv", issues_csv(audit));
-  write_file(run / "audit" / "summary.json", summary_json(audit));
+  const Audit audit = judge_run(read_run_predictions(run, {}, "auto", silent), AuditPart::all, hardware_threads());
+  write_file(file_of(run), summary_json(audit));
 }
 
 double loss_precision(const fs::path& run) {
@@ -41,11 +43,11 @@ double loss_precision(const fs::path& run) {
 }  // namespace
 
 AuditFigures audit_figures(const fs::path& run) {
-  const fs::path file = run / "audit" / "summary.json";
+  const fs::path file = file_of(run);
   if (!fs::exists(file)) make_audit(run);
   const auto json = nlohmann::json::parse(read_text(file), nullptr, false);
   if (json.is_discarded() || !json.is_object() || !json.contains("noise_rate"))
-    throw UserError(file.string() + ": is not what regroup audit writes; remove it");
+    throw UserError(file.string() + ": has no figures of an audit; remove it");
   const nlohmann::json truth = json.value("truth", nlohmann::json::object());
   const auto figure = [&](const char* name) { return truth.value(name, std::nan("")); };
   return {figure("average_precision"),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,10 @@ struct RunEstimate {
   std::string reason;  ///< of nothing, a sentence
 };
 
-/// What the runs of a plan take on this machine, in their order. Runs of one kind share an estimate.
-std::vector<RunEstimate> estimate_runs(const std::vector<PlannedRun>& plan, const RunnerOptions& options);
+/// What the runs of a plan take on this machine, in their order. Runs of one kind share an estimate. `measuring` is
+/// told before a run is tried for some seconds.
+std::vector<RunEstimate> estimate_runs(
+    const std::vector<PlannedRun>& plan, const RunnerOptions& options,
+    const std::function<void(const PlannedRun&)>& measuring = [](const PlannedRun&) {});
 
 }  // namespace regroup

@@ -141,6 +141,7 @@ GridRow row_of(Section section) {
   row.label = section.needed_text("label");
   row.method = section.needed_text("method");
   row.id = section.text("id", row.method);
+  row.series = section.text("series", row.label);
   row.after = section.text("after");
   row.paper = section.texts("paper");
   row.values = section.other_settings();
@@ -206,6 +207,10 @@ Grid parse_grid(std::string_view toml, const std::string& name) {
   grid.values = section.settings("settings");
   for (const std::string& word : section.texts("show")) grid.shown.push_back(shown_of(word, name));
   if (grid.shown.empty()) grid.shown.push_back(Shown::accuracy);
+  grid.against = section.text("against");
+  if (grid.against.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos)
+    throw UserError(
+        fmt::format("{}: against = '{}' is no column of metrics.csv; give one, or minutes", name, grid.against));
   for (Section& block : section.sections("block")) grid.blocks.push_back(block_of(block, name, reference));
   section.nothing_else();
   if (grid.blocks.empty()) throw UserError(fmt::format("{}: has no [[block]]", name));

@@ -22,6 +22,9 @@ namespace regroup {
 //   columns = [{ label = "Symmetric 0.5", noise = "symmetric:0.5" }]
 //   rows = [{ label = "CE", method = "ce" }, { label = "RML", method = "rml", k = "auto" }]
 //
+// against = "threshold" shows test accuracies against that column of metrics.csv, the mean of the second half of the
+// epochs, or against "minutes". Rows of one series = "Share drawn" are one line of that chart.
+//
 // A column may name the test set that its figures are of, as in test = "test-other": columns that differ in nothing
 // else share their runs.
 //
@@ -39,7 +42,10 @@ struct GridRow {
   std::string id;  ///< what `--only` calls it; its method where it has none
   std::string label;
   std::string method;
-  std::string after;  ///< the id of a row of the same block: its trained model of the same column and seed comes first
+  std::string series;  ///< the line that it is a point of, where accuracies are shown against another figure; its label
+  /// The id of a row of the same block: its trained model of the same column and seed comes first, and is what this
+  /// row begins with, or its first phase (`ce-weights`) where its method has one that such a model stands in for.
+  std::string after;
   std::vector<GivenValue> values;
   std::vector<std::string> paper;  ///< what the paper has, a text a column, or nothing
 };
@@ -66,6 +72,7 @@ struct Grid {
   std::string title, caption, source;
   std::vector<std::string> notes;
   std::vector<Shown> shown;
+  std::string against;  ///< a column of metrics.csv, or minutes; empty: nothing
   std::int64_t seeds = 1;
   std::vector<GivenValue> values;
   std::vector<GridBlock> blocks;

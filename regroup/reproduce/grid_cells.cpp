@@ -34,6 +34,10 @@ Cell read_cell(const GridFolder& folder, const Grid& grid, const Scale& scale, c
       } catch (const UserError& error) {
         cell.failure = error.what();
       }
+      if (grid.against == "minutes")
+        outcome.against = minutes(outcome);
+      else if (!grid.against.empty())
+        outcome.against = late_mean(folder.run(run.name), grid.against);
       cell.done[run.settings.integer("seed")] = std::move(outcome);
     }
   }

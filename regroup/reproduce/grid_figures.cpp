@@ -89,6 +89,34 @@ std::vector<ResultFigure> curves(const GridCells& cells) {
   return figures;
 }
 
+/// A chart per column: test accuracy against another figure of the runs, means over seeds, a line per series of rows.
+std::vector<ResultFigure> accuracies_against(const GridCells& cells) {
+  std::vector<ResultFigure> figures;
+  const std::string& against = cells.grid().against;
+  const Figure accuracy = [](const RunOutcome& outcome) { return outcome.primary().last; };
+  const Figure other = [](const RunOutcome& outcome) { return outcome.against; };
+  for (const GridBlock& block : cells.grid().blocks)
+    for (const GridColumn& column : block.columns) {
+      std::vector<Series> series;
+      for (const GridRow& row : block.rows) {
+        const Cell& cell = cells.at(row, column);
+        const auto x = measured(cell, other), y = measured(cell, accuracy);
+        if (!x || !y) continue;
+        auto line = std::ranges::find(series, row.series, &Series::name);
+        if (line == series.end()) line = series.insert(line, Series{row.series, {}, {}});
+        line->x.push_back(x->mean);
+        line->y.push_back(y->mean);
+      }
+      if (series.empty()) continue;
+      const std::string title = fmt::format("{}, {}", block.label, name_of(column));
+      figures.push_back(figure(cells, "against-" + against, title,
+                               line_chart({title, against, "test accuracy"}, series, Unit::percent),
+                               fmt::format("Test accuracy against {}{}, means over the seeds.", against,
+                                           against == "minutes" ? "" : ", the mean of the second half of the epochs")));
+    }
+  return figures;
+}
+
 /// A chart per cell: the losses of right and wrong labels after training, of the first seed.
 std::vector<ResultFigure> losses(const GridCells& cells) {
   std::vector<ResultFigure> figures;
@@ -111,6 +139,10 @@ std::vector<ResultFigure> grid_figures(const GridCells& cells) {
                         : shown == Shown::losses ? losses(cells)
                         : shown == Shown::cost   ? cost_charts(cells)
                                                  : std::vector<ResultFigure>();
+    figures.insert(figures.end(), charts.begin(), charts.end());
+  }
+  if (!cells.grid().against.empty()) {
+    const auto charts = accuracies_against(cells);
     figures.insert(figures.end(), charts.begin(), charts.end());
   }
   return figures;

@@ -222,6 +222,10 @@ std::vector<ResultTable> grid_tables(const GridCells& cells) {
       tables.push_back(tables.empty() ? costs(cells)
                                       : derived(costs(cells), "cost", "time and memory", "What a run took"));
   }
+  if (const std::string& against = cells.grid().against; !against.empty() && against != "minutes")
+    tables.push_back(derived(table_of(cells, [](const RunOutcome& outcome) { return outcome.against; }), against,
+                             against,
+                             fmt::format("The {} of a run: its mean over the second half of the epochs", against)));
   std::erase_if(tables, [](const ResultTable& table) { return table.blocks.empty(); });
   if (tables.empty()) tables.push_back(heading(cells));
   return tables;

@@ -16,6 +16,7 @@
 #include "regroup/core/error.h"
 #include "regroup/core/hash.h"
 #include "regroup/methods/method.h"
+#include "regroup/reproduce/named_files.h"
 
 namespace regroup {
 namespace {
@@ -61,19 +62,6 @@ std::string content_digest(const fs::path& file) {
     throw UserError(fmt::format("{}: cannot be read", file.string()));
   }
   return found->second = fmt::format("content {:016x}", hash);
-}
-
-/// `FILE`, or `KIND:FILE` as the value of a setting.
-struct NamedFile {
-  std::string kind, file;
-};
-
-/// The file that a setting names, or none. Images in folders are too many to be read for this: their path counts.
-NamedFile named_file(std::string_view name, const std::string& value) {
-  if (name == "init-weights" || name == "labels" || name == "trusted") return {"", value};
-  for (const std::string kind : {"csv:", "matrix:"})
-    if ((name == "data" || name == "noise") && value.starts_with(kind)) return {kind, value.substr(kind.size())};
-  return {};
 }
 
 /// A setting as it counts for the outcome of a run: a file by its content, so that it may be moved.

@@ -77,6 +77,28 @@ Series accuracy_curve(const fs::path& run, const std::string& name, const std::s
   return series;
 }
 
+double late_mean(const fs::path& run, const std::string& metric) {
+  const fs::path file = run / "metrics.csv";
+  const std::string text = read_text(file);
+  CsvReader csv(text, file.string());
+  if (!csv.next()) return std::nan("");
+  const std::vector<std::string> names = csv.fields();
+  const auto column = static_cast<std::size_t>(std::ranges::find(names, metric) - names.begin());
+  if (column == names.size()) return std::nan("");
+  std::vector<double> values;
+  while (csv.next()) {
+    csv.expect(names.size());
+    values.push_back(number(csv.fields()[column]));
+  }
+  double sum = 0, count = 0;
+  for (std::size_t i = values.size() / 2; i < values.size(); ++i) {
+    if (std::isnan(values[i])) continue;
+    sum += values[i];
+    ++count;
+  }
+  return sum / count;
+}
+
 std::vector<Histogram> final_losses(const fs::path& run) {
   const fs::path file = run / "outcome" / "train.csv";
   const std::string text = read_text(file);

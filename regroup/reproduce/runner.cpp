@@ -161,8 +161,7 @@ class Runner {
     fs::remove(folder.failure(planned.name));
     std::vector<std::string> words{options_.program, "train", "--quiet"};
     Settings settings = options_.settings_of(planned);
-    if (!planned.after.empty())
-      settings.set("init-weights", (folder.run(planned.after) / "last" / "model.safetensors").string(), "after");
+    if (!planned.after.empty()) give_weights(settings, folder.run(planned.after));
     if (fs::exists(whole_checkpoint(folder.run(planned.name) / "last"))) {
       // Data and files may lie elsewhere than when it began.
       write_file(folder.run(planned.name) / "config.toml", config_text(settings));
@@ -178,6 +177,14 @@ class Runner {
     words.insert(words.end(), {"--device", options_.device, "--threads", fmt::format("{}", options_.threads)});
     const pid_t pid = spawn(words, folder.log(planned.name), lock.descriptor());
     children_.push_back({pid, run, std::move(lock)});
+  }
+
+  /// A method whose first phase is another run's takes the network of its best epoch, as the phase would; others begin
+  /// with the last one.
+  static void give_weights(Settings& settings, const fs::path& before) {
+    const bool is_phase = settings.declared("ce-weights");
+    const fs::path checkpoint = is_phase && fs::exists(before / "best") ? before / "best" : before / "last";
+    settings.set(is_phase ? "ce-weights" : "init-weights", (checkpoint / "model.safetensors").string(), "after");
   }
 
   /// The child has a process group of its own: Ctrl-C reaches it through us, once.

@@ -37,15 +37,23 @@ DrawAlgorithm ClassSampler::algorithm() const {
   return std::holds_alternative<AliasSampler>(sampler_) ? DrawAlgorithm::alias : DrawAlgorithm::race;
 }
 
-void ClassSampler::draw_means(Stream& stream, DrawScratch& scratch, std::span<double> means) const {
+void ClassSampler::draw_groups(Stream& stream, DrawScratch& scratch) const {
   std::visit([&](const auto& sampler) { sampler.draw(stream, scratch); }, sampler_);
   split_into_groups(stream, groups_, per_group_, scratch);
+}
+
+void ClassSampler::draw_means(Stream& stream, DrawScratch& scratch, std::span<double> means) const {
+  draw_groups(stream, scratch);
   group_means(scratch, per_group_, means);
 }
 
+void ClassSampler::draw_medians(Stream& stream, DrawScratch& scratch, std::span<double> medians) const {
+  draw_groups(stream, scratch);
+  group_medians(scratch, per_group_, medians);
+}
+
 std::vector<Drawn> ClassSampler::draw(Stream& stream, DrawScratch& scratch) const {
-  std::visit([&](const auto& sampler) { sampler.draw(stream, scratch); }, sampler_);
-  split_into_groups(stream, groups_, per_group_, scratch);
+  draw_groups(stream, scratch);
   std::vector<Drawn> result;
   for (const std::uint32_t position : std::visit([&](const auto& s) { return s.drawn(scratch); }, sampler_))
     result.push_back({position, scratch.group_of[result.size()]});

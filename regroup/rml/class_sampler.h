@@ -34,10 +34,15 @@ class ClassSampler {
   /// One draw. means[g] is the mean loss of group g: w_1 .. w_n of step 4.
   void draw_means(Stream& stream, DrawScratch& scratch, std::span<double> means) const;
 
+  /// The same with the median loss of each group.
+  void draw_medians(Stream& stream, DrawScratch& scratch, std::span<double> medians) const;
+
   /// One draw: who is drawn, and the group.
   std::vector<Drawn> draw(Stream& stream, DrawScratch& scratch) const;
 
  private:
+  void draw_groups(Stream& stream, DrawScratch& scratch) const;
+
   int groups_;
   std::uint32_t per_group_;
   std::variant<AliasSampler, RaceSampler> sampler_;

@@ -1,4 +1,4 @@
-// Compiled once for any processor and once with AVX2 (see core/simd.h): no inline function of a header may be used
+// Compiled for any processor, with AVX2 and with AVX-512 (see core/simd.h): no inline function of a header may be used
 // here.
 #include "regroup/rml/draw_kernels.h"
 
@@ -15,6 +15,7 @@ using Bytes = std::uint8_t __attribute__((vector_size(32)));
 using Words = std::uint16_t __attribute__((vector_size(32)));
 using Ints = std::int32_t __attribute__((vector_size(32)));
 using Floats = float __attribute__((vector_size(32)));
+using TwoFloats = float __attribute__((vector_size(64)));
 using Doubles = double __attribute__((vector_size(32)));
 
 /// So many groups, the usual number, are counted and summed in one pass.
@@ -152,6 +153,26 @@ void group_sums(const std::uint8_t* group_of, const float* values, std::size_t c
     double totals[at_once] = {};
     for (std::size_t begin = 0; begin < count; begin += chunk) {
       const std::size_t end = begin + chunk < count ? begin + chunk : count;
+#if defined(__AVX512F__)
+      // Two groups at a time, one in each half, so that the lanes of a group are the same eight as elsewhere.
+      __m512 lanes[at_once / 2] = {};
+      __m128i pair[at_once / 2];
+      for (int p = 0; p < at_once / 2; ++p)
+        pair[p] = _mm_unpacklo_epi64(_mm_set1_epi8(static_cast<char>(first + 2 * p)),
+                                     _mm_set1_epi8(static_cast<char>(first + 2 * p + 1)));
+      for (std::size_t i = begin; i < end; i += 8) {
+        const __m128i group = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(group_of + i));
+        const __m128i twice = _mm_unpacklo_epi64(group, group);
+        const __m512 eight = _mm512_maskz_broadcast_f32x8(0xffff, _mm256_loadu_ps(values + i));
+        for (int p = 0; p < at_once / 2; ++p)
+          lanes[p] = _mm512_mask_add_ps(lanes[p], _mm_cmpeq_epi8_mask(twice, pair[p]), lanes[p], eight);
+      }
+      for (std::size_t p = 0; p < at_once / 2; ++p) {
+        const auto both = reinterpret_cast<TwoFloats>(lanes[p]);
+        totals[2 * p] += sum_of(__builtin_shufflevector(both, both, 0, 1, 2, 3, 4, 5, 6, 7));
+        totals[2 * p + 1] += sum_of(__builtin_shufflevector(both, both, 8, 9, 10, 11, 12, 13, 14, 15));
+      }
+#else
       Floats lanes[at_once] = {};
       for (std::size_t i = begin; i < end; i += 8) {
         const Ints group = widen(group_of + i) - first;
@@ -159,6 +180,7 @@ void group_sums(const std::uint8_t* group_of, const float* values, std::size_t c
         for (int g = 0; g < at_once; ++g) lanes[g] += reinterpret_cast<Floats>(bits & (group == g));
       }
       for (int g = 0; g < at_once; ++g) totals[g] += sum_of(lanes[g]);
+#endif
     }
     for (int g = 0; g < at_once && first + g < groups; ++g) sums[first + g] = totals[g];
   }

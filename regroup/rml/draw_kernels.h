@@ -26,6 +26,9 @@ REGROUP_DRAW_KERNELS
 namespace avx2 {
 REGROUP_DRAW_KERNELS
 }
+namespace avx512 {
+REGROUP_DRAW_KERNELS
+}
 #undef REGROUP_DRAW_KERNELS
 
 }  // namespace regroup

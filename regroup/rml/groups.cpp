@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "regroup/core/simd.h"
 #include "regroup/rml/draw_kernels.h"
@@ -11,9 +12,9 @@
 namespace regroup {
 namespace {
 
-const auto byte_groups = REGROUP_BEST_KERNEL(byte_groups);
-const auto group_sizes = REGROUP_BEST_KERNEL(group_sizes);
-const auto group_sums = REGROUP_BEST_KERNEL(group_sums);
+const auto byte_groups = REGROUP_WIDEST_KERNEL(byte_groups);
+const auto group_sizes = REGROUP_WIDEST_KERNEL(group_sizes);
+const auto group_sums = REGROUP_WIDEST_KERNEL(group_sums);
 
 using Sizes = std::array<std::uint32_t, most_groups>;
 
@@ -100,6 +101,21 @@ void group_means(const DrawScratch& scratch, std::uint32_t per_group, std::span<
       means[scratch.group_of[i]] += static_cast<double>(scratch.losses[i]);
   }
   for (double& mean : means) mean /= per_group;
+}
+
+void group_medians(const DrawScratch& scratch, std::uint32_t per_group, std::span<double> medians) {
+  std::vector<std::vector<float>> groups(medians.size());
+  for (std::size_t i = 0; i < medians.size() * per_group; ++i) groups[scratch.group_of[i]].push_back(scratch.losses[i]);
+  const auto half = static_cast<std::ptrdiff_t>(per_group / 2);
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    std::vector<float>& losses = groups[group];
+    std::nth_element(losses.begin(), losses.begin() + half, losses.end());
+    const auto upper = static_cast<double>(losses[per_group / 2]);
+    // The lower one of the two in the middle is the largest of those before.
+    medians[group] = per_group % 2 == 1
+                         ? upper
+                         : (upper + static_cast<double>(*std::max_element(losses.begin(), losses.begin() + half))) / 2;
+  }
 }
 
 }  // namespace regroup

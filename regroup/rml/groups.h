@@ -19,4 +19,7 @@ void split_into_groups(Stream& stream, int groups, std::uint32_t per_group, Draw
 /// The mean loss of each group.
 void group_means(const DrawScratch& scratch, std::uint32_t per_group, std::span<double> means);
 
+/// The median loss of each group; of an even number the mean of the two in the middle.
+void group_medians(const DrawScratch& scratch, std::uint32_t per_group, std::span<double> medians);
+
 }  // namespace regroup

@@ -12,8 +12,8 @@
 namespace regroup {
 namespace {
 
-const auto race_bytes = REGROUP_BEST_KERNEL(race_bytes);
-const auto compact = REGROUP_BEST_KERNEL(compact);
+const auto race_bytes = REGROUP_WIDEST_KERNEL(race_bytes);
+const auto compact = REGROUP_WIDEST_KERNEL(compact);
 
 // One random batch is 128 bytes.
 constexpr std::size_t padding = 4 * Stream::batch_words;
@@ -103,7 +103,7 @@ void RaceSampler::draw(Stream& stream, DrawScratch& scratch) const {
                           scratch.arrived.data() + begin / 32, scratch.look.data() + begin / 32);
   }
   missing -= look_closer(stream, scratch);
-  if (missing < 0) keep_the_first(stream, scratch);
+  if (missing < 0) keep_the_first(stream, scratch, -missing);
   if (missing > 0) missing = draw_one_by_one(stream, scratch, missing);
   if (missing > 0) race_on(stream, scratch, missing);
 
@@ -134,20 +134,31 @@ std::int64_t RaceSampler::look_closer(Stream& stream, DrawScratch& scratch) cons
   return more;
 }
 
-/// Too many have arrived: computes when, from the random bits that decided about it and new ones after them, and sends
-/// back those that were last.
-void RaceSampler::keep_the_first(Stream& stream, DrawScratch& scratch) const {
+/// Too many have arrived, by `surplus`: computes when, from the random bits that decided about it and new ones after
+/// them, and sends back those that were last. As -log(1 - u) is convex, a sample that arrives by the stop with
+/// probability p was there at u / p of that time at the latest. So most bytes tell that a sample was early, and if
+/// enough of the others were late, it does not matter when exactly.
+void RaceSampler::keep_the_first(Stream& stream, DrawScratch& scratch, std::int64_t surplus) const {
+  constexpr double early = 0.9;  // of the time until the stop
   scratch.keys.clear();
-  auto tie = scratch.ties.begin();
-  for_each_set(scratch.arrived, [&](std::uint32_t position) {
-    while (tie != scratch.ties.end() && tie->first < position) ++tie;
-    const bool tied = tie != scratch.ties.end() && tie->first == position;
-    const double u = (bytes_of(scratch)[position] + unit(tied ? tie->second : stream.bits64())) / 256;
-    scratch.keys.emplace_back(log_time(u, exponent(position)), position);
-  });
-  const auto end = scratch.keys.begin() + count_;
-  std::nth_element(scratch.keys.begin(), end, scratch.keys.end());
-  for (auto key = end; key != scratch.keys.end(); ++key) clear(scratch.arrived, key->second);
+  std::int64_t late = 0;
+  const auto look_at = [&](bool at_early_ones) {
+    auto tie = scratch.ties.begin();
+    for_each_set(scratch.arrived, [&](std::uint32_t position) {
+      const std::uint32_t byte = bytes_of(scratch)[position];
+      if ((byte + 1 <= early * (sure_[position] + rest_[position])) != at_early_ones) return;
+      while (tie != scratch.ties.end() && tie->first < position) ++tie;
+      const bool tied = tie != scratch.ties.end() && tie->first == position;
+      const double u = (byte + unit(tied ? tie->second : stream.bits64())) / 256;
+      scratch.keys.emplace_back(log_time(u, exponent(position)), position);
+      late += scratch.keys.back().first > log_stop_ + std::log(early);
+    });
+  };
+  look_at(false);
+  if (late < surplus) look_at(true);
+  const auto last = scratch.keys.end() - surplus;
+  std::nth_element(scratch.keys.begin(), last, scratch.keys.end());
+  for (auto key = last; key != scratch.keys.end(); ++key) clear(scratch.arrived, key->second);
 }
 
 /// Draws who is missing, as long as that is not too tedious. Gives how many still are.

@@ -45,7 +45,7 @@ class RaceSampler {
 
  private:
   std::int64_t look_closer(Stream& stream, DrawScratch& scratch) const;
-  void keep_the_first(Stream& stream, DrawScratch& scratch) const;
+  void keep_the_first(Stream& stream, DrawScratch& scratch, std::int64_t surplus) const;
   std::int64_t draw_one_by_one(Stream& stream, DrawScratch& scratch, std::int64_t missing) const;
   void race_on(Stream& stream, DrawScratch& scratch, std::int64_t missing) const;
   double exponent(std::uint32_t position) const;  ///< the weight is exp(-this)

@@ -140,7 +140,7 @@ void RegroupMedian::for_each_estimate(const Tables& tables, std::span<const floa
   parallel_for(samples.size(), grain, threads_, [&](std::size_t begin, std::size_t end) {
     DrawScratch scratch;
     std::vector<double> values(groups + 1);
-    const auto means = std::span(values).first(groups);
+    const auto means = std::span(values).first(groups);  // or medians
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint32_t sample = samples[i];
       const auto& sampler = tables.samplers[static_cast<std::size_t>(classes_.label(sample))];
@@ -149,9 +149,13 @@ void RegroupMedian::for_each_estimate(const Tables& tables, std::span<const floa
         continue;
       }
       Stream stream(options_.seed, Purpose::selection, epoch, sample);
-      sampler->draw_means(stream, scratch, means);
+      if (options_.centre == Centre::mean_of_medians)
+        sampler->draw_medians(stream, scratch, means);
+      else
+        sampler->draw_means(stream, scratch, means);
       values.back() = losses[sample];
-      use(i, options_.median ? regroup_median(values) : std::reduce(means.begin(), means.end()) / options_.groups);
+      use(i, options_.centre == Centre::median_of_means ? regroup_median(values)
+                                                        : std::reduce(means.begin(), means.end()) / options_.groups);
     }
   });
 }

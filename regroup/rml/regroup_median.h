@@ -28,11 +28,18 @@ struct DrawSize {
   static DrawSize share(double of_class) { return {Kind::share, of_class}; }
 };
 
+/// What is made of the drawn losses.
+enum class Centre {
+  median_of_means,  ///< the method: the median of the group means and the sample's own loss
+  mean,             ///< the ablation without median: the mean of all drawn losses
+  mean_of_medians,  ///< the variant that the paper rejects: the mean of the groups' medians
+};
+
 struct RegroupOptions {
   int groups = 6;  ///< n, even
   DrawSize draw;
   SelectionOptions selection;
-  bool median = true;  ///< false: the ablation without median, the mean of all selected losses
+  Centre centre = Centre::median_of_means;
   std::uint64_t seed = 0;
   DrawAlgorithm algorithm = DrawAlgorithm::automatic;
 };

@@ -1,10 +1,13 @@
 #include "regroup/train/audit_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "regroup/audit/duplicates.h"
+#include "regroup/audit/evidence.h"
 #include "regroup/audit/none_of_these.h"
 
 namespace regroup {
@@ -36,8 +39,8 @@ void add_lengths(const ScoredSamples& scored, std::vector<float>& lengths) {
   }
 }
 
-void add_samples(Audit& audit, const ScoredSamples& scored, const std::string& part,
-                 const std::vector<std::string>& paths, bool listed) {
+void add_samples(Audit& audit, const ScoredSamples& scored, const std::string& part, const LabelledSet& set,
+                 bool listed) {
   audit.parts.push_back(part);
   for (std::size_t i = 0; i < scored.positions.size(); ++i) {
     AuditedSample sample;
@@ -45,7 +48,8 @@ void add_samples(Audit& audit, const ScoredSamples& scored, const std::string& p
     sample.part = static_cast<std::uint8_t>(audit.parts.size() - 1);
     sample.given = scored.last.labels()[i];
     sample.listed = listed;
-    if (!paths.empty()) sample.path = paths[sample.index];
+    if (!set.paths.empty()) sample.path = set.paths[sample.index];
+    if (!set.texts.empty()) sample.text = set.texts[sample.index];
     audit.samples.push_back(sample);
   }
 }
@@ -63,10 +67,10 @@ void take_beliefs(Audit& audit, const std::string& name, std::size_t first, Beli
 /// Training and validation labels, which have the same origin.
 void judge_learnt(const RunPredictions& run, AuditPart part, int threads, Audit& audit) {
   const RunData& data = run.data;
-  const auto& paths = data.dataset.train.paths;
+  const LabelledSet& set = data.dataset.train;
   const bool all = part == AuditPart::all;
-  add_samples(audit, run.train, "train", paths, all || part == AuditPart::train);
-  add_samples(audit, run.validation, "val", paths, all || part == AuditPart::validation);
+  add_samples(audit, run.train, "train", set, all || part == AuditPart::train);
+  add_samples(audit, run.validation, "val", set, all || part == AuditPart::validation);
   const std::size_t trained = run.train.positions.size(), count = audit.samples.size();
   std::vector<std::int32_t> labels(count);
   std::vector<Footing> footing(count, Footing::held_out);
@@ -88,7 +92,8 @@ void judge_learnt(const RunPredictions& run, AuditPart part, int threads, Audit&
   add_lengths(run.train, lengths);
   add_lengths(run.validation, lengths);
   if (lengths.size() != count) lengths.clear();
-  take_beliefs(audit, "labels of training and validation images", 0, believe(input), lengths);
+  const char* const samples = set.source->shape().is_vector ? "vectors" : "images";
+  take_beliefs(audit, fmt::format("labels of training and validation {}", samples), 0, believe(input), lengths);
 }
 
 void judge_test(const RunPredictions& run, std::size_t number, AuditPart part, int threads, Audit& audit) {
@@ -96,7 +101,7 @@ void judge_test(const RunPredictions& run, std::size_t number, AuditPart part, i
   const ScoredSamples& scored = run.tests[number];
   if (scored.positions.empty()) return;
   const std::size_t first = audit.samples.size();
-  add_samples(audit, scored, test.name, test.set.paths, part == AuditPart::all || part == AuditPart::test);
+  add_samples(audit, scored, test.name, test.set, part == AuditPart::all || part == AuditPart::test);
   for (std::size_t i = 0; i < scored.positions.size() && !test.set.clean.empty(); ++i)
     audit.samples[first + i].truth = test.set.clean[i];
   BeliefInput input{run.data.dataset.classes(), test.set.labels, {}, {}, {}, {}, threads};
@@ -106,15 +111,28 @@ void judge_test(const RunPredictions& run, std::size_t number, AuditPart part, i
   take_beliefs(audit, "labels of " + test.name, first, believe(input), lengths);
 }
 
-/// Groups over all parts: a picture that is in the training and in the test images is worth knowing too.
-void find_duplicates(const RunPredictions& run, int threads, Audit& audit) {
-  std::vector<Thumbnail> thumbnails;
+/// The features of all samples of an audit, in its order; none where those of some are not known.
+std::vector<float> features_of(const RunPredictions& run) {
   std::vector<float> features;
-  bool has_features = true;
+  const auto add = [&](const ScoredSamples& scored) {
+    if (!scored.positions.empty() && scored.features.empty()) return false;
+    features.insert(features.end(), scored.features.begin(), scored.features.end());
+    return true;
+  };
+  if (!add(run.train) || !add(run.validation) || !std::ranges::all_of(run.tests, add)) return {};
+  return features;
+}
+
+/// Groups over all parts: a picture that is in the training and in the test images is worth knowing too.
+void find_duplicates(const RunPredictions& run, const FeatureRows& features, int threads, Audit& audit) {
+  if (run.data.dataset.train.source->shape().is_vector) {
+    const auto groups = equal_row_groups(features, threads);
+    for (std::size_t i = 0; i < groups.size(); ++i) audit.samples[i].duplicates = groups[i];
+    return;
+  }
+  std::vector<Thumbnail> thumbnails;
   const auto add = [&](const std::vector<Thumbnail>& all, const ScoredSamples& scored) {
     for (const std::uint32_t position : scored.positions) thumbnails.push_back(all[position]);
-    has_features = has_features && (scored.positions.empty() || !scored.features.empty());
-    features.insert(features.end(), scored.features.begin(), scored.features.end());
   };
   const std::vector<Thumbnail> learnt = read_thumbnails(*run.data.dataset.train.source, threads);
   add(learnt, run.train);
@@ -122,8 +140,7 @@ void find_duplicates(const RunPredictions& run, int threads, Audit& audit) {
   for (std::size_t i = 0; i < run.tests.size(); ++i)
     if (!run.tests[i].positions.empty())
       add(read_thumbnails(*run.data.dataset.tests[i].set.source, threads), run.tests[i]);
-  const FeatureRows rows = has_features ? FeatureRows{features, run.train.dimension} : FeatureRows{};
-  const auto groups = duplicate_groups(thumbnails, rows, {.threads = threads});
+  const auto groups = duplicate_groups(thumbnails, features, {.threads = threads});
   for (std::size_t i = 0; i < groups.size(); ++i) audit.samples[i].duplicates = groups[i];
 }
 
@@ -132,6 +149,7 @@ void find_duplicates(const RunPredictions& run, int threads, Audit& audit) {
 Audit judge_run(const RunPredictions& run, AuditPart part, int threads) {
   Audit audit;
   audit.class_names = run.data.dataset.class_names;
+  audit.root = run.data.dataset.root;
   audit.knows_history = !run.history.empty();
   judge_learnt(run, part, threads, audit);
   for (std::size_t i = 0; i < run.tests.size(); ++i) judge_test(run, i, part, threads, audit);
@@ -140,7 +158,10 @@ Audit judge_run(const RunPredictions& run, AuditPart part, int threads) {
 
 Audit audit_run(const RunPredictions& run, AuditPart part, int threads) {
   Audit audit = judge_run(run, part, threads);
-  find_duplicates(run, threads, audit);
+  const std::vector<float> features = features_of(run);
+  const FeatureRows rows = features.empty() ? FeatureRows{} : FeatureRows{features, run.train.dimension};
+  find_duplicates(run, rows, threads, audit);
+  audit.evidence = find_evidence(audit, rows, {.threads = threads});
   return audit;
 }
 

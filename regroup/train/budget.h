@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "regroup/core/settings.h"
@@ -27,7 +28,9 @@ class Budget {
 
  private:
   double left() const;
-  double epoch_seconds(SampleShape shape, int classes, const RunCounts& counts);
+  /// `from_disk` are samples of the run where they are decoded in each epoch, or null.
+  double epoch_seconds(SampleShape shape, int classes, const RunCounts& counts,
+                       const std::shared_ptr<const SampleSource>& from_disk);
   Settings settled();
 
   Settings settings_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,12 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+/// The images of an epoch.
+double epoch_images(const Settings& settings, double train) {
+  const auto drawn = static_cast<double>(settings.integer("epoch-batches") * settings.integer("batch-size"));
+  return drawn > 0 ? std::min(train, drawn) : train;
+}
+
 /// Takes the times of a run. The first step of an epoch waits for its first batch, and is apart from the others.
 class Stopwatch : public Observer {
  public:
@@ -34,11 +41,17 @@ class Stopwatch : public Observer {
     std::vector<double> others;
     double end = 0;  ///< from the last step to the end of the epoch: the losses become weights, it is measured
 
-    double step() const { return others.empty() ? first : median(others); }
+    /// `decodes`: each step has to wait for its images, though only the first one shows it where there are few.
+    double step(bool decodes) const {
+      if (decodes)
+        return std::accumulate(others.begin(), others.end(), first) / (static_cast<double>(others.size()) + 1);
+      return others.empty() ? first : median(others);
+    }
   };
 
   /// `predicted` images are predicted after the last epoch.
-  Stopwatch(double images, double predicted) : images_(images), predicted_(predicted) {}
+  Stopwatch(double images, double predicted, bool decodes)
+      : images_(images), predicted_(predicted), decodes_(decodes) {}
 
   void step_done(const StepReport& report) override {
     const double seconds = lap();
@@ -47,8 +60,9 @@ class Stopwatch : public Observer {
     else
       epochs.back().others.push_back(seconds);
     if (report.epoch == report.epochs && report.step == report.steps)
-      enough = predicted_ / images_ * static_cast<double>(report.steps) * epochs.back().step() * predicting_cost >
-               longest_evaluation;
+      enough =
+          predicted_ / images_ * static_cast<double>(report.steps) * epochs.back().step(decodes_) * predicting_cost >
+          longest_evaluation;
   }
 
   void epoch_done(const EpochMetrics& /*metrics*/, int /*epochs*/) override { epochs.back().end = lap(); }
@@ -60,6 +74,7 @@ class Stopwatch : public Observer {
   double lap() { return clock_seconds() - std::exchange(start_, clock_seconds()); }
 
   double images_, predicted_;
+  bool decodes_;
   double start_ = clock_seconds();
 };
 
@@ -74,32 +89,38 @@ RunCounts counts_of(const RunData& data) {
 double measured_epoch_seconds(const Settings& settings, RunData sample, const RunCounts& counts) {
   constexpr std::int64_t small_epochs = 6;
   const RunCounts small = counts_of(sample);
+  const double images = epoch_images(settings, counts.train), few = epoch_images(settings, small.train);
   Settings shorter = settings;
   shorter.set("epochs", small_epochs, "estimate");
   shorter.set("eval-every", small_epochs, "estimate");
   const double predictors = settings.number("ema") > 0 ? 2 : 1;
-  Stopwatch stopwatch(small.train, predictors * small.tests);
+  const bool decodes = sample.dataset.train.source->decodes();
+  Stopwatch stopwatch(few, predictors * small.tests, decodes);
   train(shorter, std::move(sample), {{}, false, &stopwatch.enough}, stopwatch);
 
   // The first epoch sets up what the others use again: the second stands for it.
   auto& epochs = stopwatch.epochs;
   epochs.front() = epochs[1];
-  const double larger = counts.train / small.train;
+  const double larger = images / few;
   double per_epoch = 0, per_image = 0;
   std::vector<double> ends;  // of the epochs without an evaluation
   for (std::size_t i = 0; i + 1 < epochs.size(); ++i) ends.push_back(epochs[i].end);
   for (const Stopwatch::Epoch& epoch : epochs) {
     const auto steps = static_cast<double>(epoch.others.size() + 1);
-    per_image += steps * epoch.step() / small.train / small_epochs;
-    per_epoch += (epoch.first + (steps * larger - 1) * epoch.step() + median(ends) * larger) / small_epochs;
+    const double step = epoch.step(decodes);
+    per_image += steps * step / few / small_epochs;
+    per_epoch += ((decodes ? step : epoch.first) + (steps * larger - 1) * step + median(ends) * larger) / small_epochs;
   }
   double evaluation = per_image * predicting_cost * predictors * (counts.tests + counts.validation);
-  if (!stopwatch.enough && small.tests > 0)
-    evaluation = std::max(0.0, epochs.back().end - median(ends)) * (counts.tests + counts.validation) / small.tests;
+  // In the end the training images of an epoch are predicted once.
+  double last = images * per_image * predicting_cost;
+  if (!stopwatch.enough && small.tests > 0) {
+    const double each = std::max(0.0, epochs.back().end - median(ends)) / (small.tests + few);
+    evaluation = each * (counts.tests + counts.validation);
+    last = each * images;
+  }
   const auto total = static_cast<double>(settings.integer("epochs"));
   const double evaluations = std::ceil(total / static_cast<double>(settings.integer("eval-every")));
-  // In the end all training images are predicted once.
-  const double last = counts.train * per_image * predicting_cost;
   return per_epoch + (evaluations * evaluation + last) / total;
 }
 

@@ -124,11 +124,13 @@ void Measurement::measure_split(EpochMetrics& row) const {
   row.add("guess_accuracy", share(well, guessed));
 }
 
-/// The losses and predictions of the training samples by the trained model, without augmentation.
+/// The losses and predictions of the last epoch's samples by the trained model, without augmentation. Where epochs are
+/// drawn from very many samples, a look at all of them would take longer than many epochs.
 FinalLosses Measurement::final_losses() const {
   FinalLosses final;
-  const at::Tensor logits = context_.score({&method_.learners().front()->model()}, context_.all_slots()).front().logits;
-  const at::Tensor labels = at::tensor(context_.samples().labels, at::kInt).to(at::kLong);
+  final.slots = context_.epoch_slots(static_cast<int>(context_.settings().integer("epochs")) - 1);
+  const at::Tensor logits = context_.score({&method_.learners().front()->model()}, final.slots).front().logits;
+  const at::Tensor labels = at::tensor(context_.labels_of(final.slots), at::kInt).to(at::kLong);
   const at::Tensor losses = -at::log_softmax(logits, 1).gather(1, labels.unsqueeze(1)).squeeze(1).contiguous();
   final.losses.assign(losses.data_ptr<float>(), losses.data_ptr<float>() + losses.numel());
   final.predicted = most_likely(logits);
@@ -148,7 +150,7 @@ RunSummary Measurement::summary(const std::vector<EpochMetrics>& rows, const std
   }
   summary.primary = primary;
   summary.noise_rate = data_.noise_rate();
-  summary.memorised = memorised_share(data_, material_.final_losses.predicted);
+  summary.memorised = memorised_share(data_, material_.final_losses);
   return summary;
 }
 

@@ -30,35 +30,38 @@ std::string name_of(const json& value) {
   return {bytes.begin(), bytes.end()};
 }
 
+constexpr int most_networks = 16;
+
 /// The width is 0 in files of runs that left it to the network and did not say which that is.
 bool makes_sense(const NetworkCard& card) {
   const auto within = [](int value, int low, int high) { return value >= low && value <= high; };
   const auto finite = [](float value) { return std::isfinite(value); };
-  return within(card.channels, 1, 4) && within(card.height, 28, 4096) && within(card.width, 28, 4096) &&
-         within(card.resize, 0, 4096) && (card.resize == 0 || card.resize >= std::min(card.height, card.width)) &&
-         !card.class_names.empty() && within(card.base_width, 0, 1024) &&
-         card.mean.size() == static_cast<std::size_t>(card.channels) && card.deviation.size() == card.mean.size() &&
-         std::all_of(card.mean.begin(), card.mean.end(), finite) &&
+  const bool sized = card.is_vector()
+                         ? within(card.channels, 1, 1 << 16)
+                         : within(card.channels, 1, 4) && within(card.height, 28, 4096) && within(card.width, 28, 4096);
+  return sized && within(card.networks, 1, most_networks) && within(card.resize, 0, 4096) &&
+         (card.resize == 0 || card.resize >= std::min(card.height, card.width)) && !card.class_names.empty() &&
+         within(card.base_width, 0, 1024) && card.mean.size() == static_cast<std::size_t>(card.channels) &&
+         card.deviation.size() == card.mean.size() && std::all_of(card.mean.begin(), card.mean.end(), finite) &&
          std::all_of(card.deviation.begin(), card.deviation.end(), [&](float d) { return finite(d) && d > 0; });
 }
 
 }  // namespace
 
+std::string network_prefix(std::size_t network) { return fmt::format("network{}.", network + 1); }
+
 std::map<std::string, std::string> card_metadata(const NetworkCard& card) {
   json names = json::array();
   for (const std::string& name : card.class_names) names.push_back(name_value(name));
-  return {{"format", "pt"},
-          {"regroup", json{{"model", card.model},
-                           {"base_width", card.base_width},
-                           {"channels", card.channels},
-                           {"height", card.height},
-                           {"width", card.width},
-                           {"class_names", names},
-                           {"mean", card.mean},
-                           {"deviation", card.deviation},
-                           {"test_flip", card.test_flip},
-                           {"resize", card.resize}}
-                          .dump()}};
+  json content{{"model", card.model},   {"base_width", card.base_width}, {"channels", card.channels},
+               {"height", card.height}, {"width", card.width},           {"class_names", names},
+               {"mean", card.mean},     {"deviation", card.deviation},   {"test_flip", card.test_flip},
+               {"resize", card.resize}};
+  if (card.networks > 1) {
+    content["networks"] = card.networks;
+    content["mean_of_logits"] = card.mean_of_logits;
+  }
+  return {{"format", "pt"}, {"regroup", content.dump()}};
 }
 
 NetworkCard read_card(const std::filesystem::path& weights_file) {
@@ -84,6 +87,8 @@ std::optional<NetworkCard> find_card(const std::filesystem::path& weights_file) 
     card.deviation = content.at("deviation").get<std::vector<float>>();
     card.test_flip = content.at("test_flip");
     card.resize = content.value("resize", 0);
+    card.networks = content.value("networks", 1);
+    card.mean_of_logits = content.value("mean_of_logits", false);
   } catch (const json::exception& error) {
     throw UserError(
         fmt::format("{}: its description of the network is broken: {}", weights_file.string(), error.what()));

@@ -23,6 +23,18 @@ const Values fast{{"model", std::string("fast")},
                   {"padding", std::string("reflect")},
                   {"test-flip", true}};
 
+/// On vectors of another network.
+const Values features{{"model", std::string("linear")},
+                      {"epochs", std::int64_t{30}},
+                      {"batch-size", std::int64_t{256}},
+                      {"optimizer", std::string("sgd")},
+                      {"lr", 0.05},
+                      {"min-lr", 1e-4},
+                      {"schedule", std::string("cosine")},
+                      {"nesterov", true},
+                      {"weight-decay", 1e-4},
+                      {"ema", 0.99}};
+
 Values with(Values values, const Values& others) {
   for (const auto& other : others) {
     std::erase_if(values, [&](const auto& value) { return value.first == other.first; });
@@ -56,6 +68,7 @@ const std::vector<Recipe>& recipes() {
         {"crop", std::string("resized")},
         {"crop-area", 0.3},
         {"test-flip", true}}},
+      {"features", "For vectors that a model of your own made (--data features:): a linear classifier", features},
   };
   return table;
 }

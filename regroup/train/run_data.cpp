@@ -7,6 +7,7 @@
 
 #include "regroup/core/error.h"
 #include "regroup/data/labels_file.h"
+#include "regroup/data/vectors.h"
 #include "regroup/io/csv.h"
 #include "regroup/nn/network.h"
 #include "regroup/train/init_weights.h"
@@ -28,6 +29,8 @@ LoadOptions load_options(const Settings& settings, int threads, Observer& observ
   options.cache_bytes = 1e9 * static_cast<double>(settings.integer("cache-size"));
   options.on_bad_image = settings.text("on-bad-image") == "skip" ? BadImage::skip : BadImage::refuse;
   options.test_split = settings.number("test-split");
+  options.labels = settings.text("labels");
+  options.vector_bytes = 1e9 * settings.number("vector-memory");
   // The test part does not follow the run's seed: runs with other seeds are measured on the same images, and an index
   // means the same image in all of them.
   options.threads = threads;
@@ -43,7 +46,7 @@ void choose_labels(const Settings& settings, int threads, const Tell& tell, RunD
   data.observed = images.labels;
   data.clean = data.dataset.labels_are_true ? images.labels : images.clean;
   const NoiseSpec noise = parse_noise(settings.text("noise"));
-  if (!settings.text("labels").empty()) {
+  if (!settings.text("labels").empty() && !data.dataset.has_file_labels) {
     if (noise.kind != NoiseKind::none)
       throw UserError("labels and noise are both given; the labels of a file are taken as they are, so leave one out");
     LabelsFile file = read_labels(settings.text("labels"), data.dataset, tell);
@@ -98,17 +101,20 @@ double RunData::noise_rate() const {
   return known > 0 ? wrong / known : std::numeric_limits<double>::quiet_NaN();
 }
 
-Dataset load_run_images(const Settings& settings, int threads, Observer& observer, const ChooseSide& choose_side) {
+Dataset load_run_images(const Settings& settings, int threads, Observer& observer, const ChooseSide& choose_side,
+                        bool texts) {
   LoadOptions options = load_options(settings, threads, observer);
+  options.texts = texts;
   options.choose_side = choose_side;
   return load_dataset(settings.text("data"), options);
 }
 
 Features sample_features(std::shared_ptr<const SampleSource> source) {
   const SampleShape shape = source->shape();
-  return {shape.bytes(), [shape, source = std::move(source)](std::size_t index, std::span<float> row) {
+  return {shape.values(), [shape, source = std::move(source)](std::size_t index, std::span<float> row) {
             SampleScratch scratch;
-            std::vector<std::uint8_t> middle(shape.bytes());
+            if (shape.is_vector) return read_numbers(source->read(static_cast<std::uint32_t>(index), scratch), row);
+            std::vector<std::uint8_t> middle(shape.values());
             copy_middle(source->read(static_cast<std::uint32_t>(index), scratch), shape, middle);
             std::ranges::copy(middle, row.begin());
           }};
@@ -121,19 +127,20 @@ NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int
 }
 
 RunData load_run_data(const Settings& settings, int threads, Observer& observer,
-                      const std::optional<Normalisation>& normalisation, const ChooseSide& choose_side) {
+                      const std::optional<Normalisation>& normalisation, const ChooseSide& choose_side, bool texts) {
   RunData data;
   // A file that cannot be used is told before the images are read.
   const std::string& weights = settings.text("init-weights");
   if (!normalisation && !weights.empty()) init_weights_card(weights);
-  data.dataset = load_run_images(settings, threads, observer, choose_side);
+  data.dataset = load_run_images(settings, threads, observer, choose_side, texts);
   const Tell tell = [&observer](const std::string& sentence) { observer.message(sentence); };
   choose_labels(settings, threads, tell, data);
   choose_samples(settings, data);
   if (!settings.text("trusted").empty()) data.trusted = read_trusted(settings.text("trusted"), data.dataset, tell);
   const SampleSource& images = *data.dataset.train.source;
-  const auto known = normalisation
-                         ? normalisation
+  const auto known = normalisation ? normalisation
+                     : images.shape().is_vector
+                         ? std::nullopt
                          : known_normalisation(settings.text("normalisation"), weights, images.shape().channels);
   data.normalisation = known ? *known : measure_normalisation(images, threads);
   return data;
@@ -148,6 +155,8 @@ TrainingSet training_set(const RunData& data) {
     if (std::binary_search(data.trusted.begin(), data.trusted.end(), set.positions[slot]))
       set.trusted.push_back(static_cast<std::uint32_t>(slot));
   }
+  set.validation = data.split.validation;
+  for (const std::uint32_t position : set.validation) set.validation_labels.push_back(data.observed[position]);
   set.classes = data.dataset.classes();
   set.normalisation = data.normalisation;
   set.mirrored_is_same = data.dataset.mirrored_is_same;

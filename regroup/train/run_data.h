@@ -39,18 +39,21 @@ using ChooseSide = std::function<int(const ImageSurvey&)>;
 
 /// The images and labels that a run with these settings reads, before any label is replaced. Whoever needs a run's data
 /// loads it here, so that an index means the same image to all.
-Dataset load_run_images(const Settings& settings, int threads, Observer& observer, const ChooseSide& choose_side = {});
+/// `texts`: with those that vectors were made of, where the data has them.
+Dataset load_run_images(const Settings& settings, int threads, Observer& observer, const ChooseSide& choose_side = {},
+                        bool texts = false);
 
 /// The labels of its training images, made wrong by the settings `noise` and `seed`.
 NoisyLabels make_run_noise(const Settings& settings, const Dataset& dataset, int threads);
 
 /// Samples as what noise that depends on them looks at: their bytes from 0 to 255 as they are, which is what the
-/// published generator of instance-dependent noise is fed.
+/// published generator of instance-dependent noise is fed, or the numbers of vectors.
 Features sample_features(std::shared_ptr<const SampleSource> source);
 
 /// `normalisation` is given where it is known already: a run that is resumed has the one that it began with.
 RunData load_run_data(const Settings& settings, int threads, Observer& observer,
-                      const std::optional<Normalisation>& normalisation = {}, const ChooseSide& choose_side = {});
+                      const std::optional<Normalisation>& normalisation = {}, const ChooseSide& choose_side = {},
+                      bool texts = false);
 
 /// What the method may see of it.
 TrainingSet training_set(const RunData& data);

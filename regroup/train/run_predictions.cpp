@@ -96,8 +96,8 @@ RunPredictions read_run_predictions(const fs::path& run, const std::vector<Given
   const at::Device device = choose_device(device_name);
   const TrainedPredictor trained = load_trained_predictor(run, "last", device);
   EvaluationOptions options = evaluation_of(trained.card, device, choose_precision(settings.text("precision"), device));
-  RunData data =
-      load_run_data(settings, hardware_threads(), observer, Normalisation{trained.card.mean, trained.card.deviation});
+  RunData data = load_run_data(settings, hardware_threads(), observer,
+                               Normalisation{trained.card.mean, trained.card.deviation}, {}, /*texts=*/true);
   if (labels_csv(data) != read_text(run / "labels.csv"))
     throw UserError(fmt::format("{}: the data is not what this run learnt from: {}", run.string(),
                                 describe_change(read_text(run / "labels.csv"), data)));

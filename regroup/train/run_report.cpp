@@ -44,10 +44,10 @@ std::string samples_chart(const std::vector<EpochMetrics>& rows) {
 
 std::string losses_chart(const RunData& data, const FinalLosses& final) {
   Histogram right{"right labels", {}}, wrong{"wrong labels", {}}, unknown{"labels", {}};
-  for (std::size_t slot = 0; slot < final.losses.size(); ++slot) {
-    const std::uint32_t position = data.split.train[slot];
+  for (std::size_t i = 0; i < final.losses.size(); ++i) {
+    const std::uint32_t position = data.split.train[final.slots[i]];
     Histogram& which = data.is_wrong(position) ? wrong : data.is_right(position) ? right : unknown;
-    which.values.push_back(static_cast<double>(final.losses[slot]));
+    which.values.push_back(static_cast<double>(final.losses[i]));
   }
   std::vector<Histogram> histograms{right, wrong, unknown};
   std::erase_if(histograms, [](const Histogram& h) { return h.values.empty(); });
@@ -69,12 +69,12 @@ std::string train_outcome(const RunData& data, const FinalLosses& final) {
   std::vector<std::string> fields{"index", "label", "clean", "loss", "predicted"};
   if (!paths.empty()) fields.emplace_back("path");
   csv.row(fields);
-  for (std::size_t slot = 0; slot < final.losses.size(); ++slot) {
-    const std::uint32_t position = data.split.train[slot];
+  for (std::size_t i = 0; i < final.losses.size(); ++i) {
+    const std::uint32_t position = data.split.train[final.slots[i]];
     const bool known = data.is_right(position) || data.is_wrong(position);
     fields = {std::to_string(position), std::to_string(data.observed[position]),
-              known ? std::to_string(data.clean[position]) : "", fmt::format("{}", final.losses[slot]),
-              std::to_string(final.predicted[slot])};
+              known ? std::to_string(data.clean[position]) : "", fmt::format("{}", final.losses[i]),
+              std::to_string(final.predicted[i])};
     if (!paths.empty()) fields.push_back(paths[position]);
     csv.row(fields);
   }
@@ -96,13 +96,13 @@ std::string test_outcome(const TestSet& test, const Predictions& predictions) {
 
 }  // namespace
 
-double memorised_share(const RunData& data, const std::vector<std::int32_t>& predicted) {
+double memorised_share(const RunData& data, const FinalLosses& final) {
   double wrong = 0, memorised = 0;
-  for (std::size_t slot = 0; slot < predicted.size(); ++slot) {
-    const std::uint32_t position = data.split.train[slot];
+  for (std::size_t i = 0; i < final.predicted.size(); ++i) {
+    const std::uint32_t position = data.split.train[final.slots[i]];
     if (!data.is_wrong(position)) continue;
     ++wrong;
-    memorised += predicted[slot] == data.observed[position] ? 1 : 0;
+    memorised += final.predicted[i] == data.observed[position] ? 1 : 0;
   }
   return wrong > 0 ? memorised / wrong : std::nan("");
 }

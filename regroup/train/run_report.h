@@ -11,8 +11,9 @@
 
 namespace regroup {
 
-/// What the trained model says about the training samples, by slot.
+/// What the trained model says about training samples.
 struct FinalLosses {
+  std::vector<std::uint32_t> slots;
   std::vector<float> losses;
   std::vector<std::int32_t> predicted;
 };
@@ -26,9 +27,9 @@ struct RunMaterial {
 };
 
 /// The share of wrong labels that are predicted; not a number where no label is known to be wrong.
-double memorised_share(const RunData& data, const std::vector<std::int32_t>& predicted);
+double memorised_share(const RunData& data, const FinalLosses& final);
 
-/// summary.json, outcome/ (the final prediction for every training label and every image of every test set) and plots/
+/// summary.json, outcome/ (the final prediction for the training labels and every image of every test set) and plots/
 /// of a finished run.
 void write_report(const std::filesystem::path& folder, const RunData& data, const RunMaterial& material,
                   const std::vector<EpochMetrics>& rows, const RunSummary& summary);

@@ -62,6 +62,7 @@ const Recipe& recipe_of(const std::vector<std::vector<GivenValue>>& layers) {
   const bool has_preset = std::ranges::any_of(
       layers, [](const auto& layer) { return std::ranges::any_of(layer, [](const auto& g) { return g.optional; }); });
   const std::string data = chosen(layers, "data");
+  if (data.starts_with("features:")) return recipe_named("features");
   const bool own_files = data.starts_with("folder:") || data.starts_with("csv:");
   if (has_preset || !own_files) return recipe_named("paper");
   return recipe_named(chosen(layers, "init-weights").empty() ? "photos" : "finetune");
@@ -113,7 +114,7 @@ std::vector<SettingInfo> common_settings() {
   using Text = std::string;
   constexpr double big = 1e9;
   return {
-      {"data", "Data", Text("fashion-mnist"), "Dataset: a name, folder:PATH or csv:FILE"},
+      {"data", "Data", Text("fashion-mnist"), "Dataset: a name, folder:PATH, csv:FILE or features:PATH"},
       {"data-dir", "Data", Text(), "Folder of the dataset; empty: where its package puts it"},
       {"labels", "Data", Text(),
        "File of labels to use instead of the dataset's: CSV of index,label[,clean] or path,label[,clean], one label "
@@ -155,9 +156,8 @@ std::vector<SettingInfo> common_settings() {
       {"method", "Training", Text("rml"),
        "How to learn from labels that are partly wrong; the methods are listed below", 0, 0, method_names()},
       {"recipe", "Training", Text(auto_recipe),
-       "Set of defaults for how the network is optimised, listed below; auto: photos for your own image files "
-       "(finetune "
-       "with init-weights), else paper",
+       "Set of defaults for how the network is optimised; auto: photos for your own image files (finetune with "
+       "init-weights), features for vectors, else paper",
        0, 0, recipe_names()},
       {"budget", "Training", Text("none"),
        "Time that a run may take, such as 20m or 2h; decides epochs and image-size where they are 0, by the speed of "
@@ -266,7 +266,9 @@ std::vector<SettingInfo> common_settings() {
       {"precision",
        "Machine",
        Text("auto"),
-       "Number format of convolutions; auto: bf16 where the device has it in hardware",
+       "Number format of convolutions, and of products with vectors while training on a CPU; auto: bf16 where the "
+       "device "
+       "has it in hardware",
        0,
        0,
        {"auto", "fp32", "bf16"}},
@@ -284,6 +286,9 @@ std::vector<SettingInfo> common_settings() {
        0,
        0,
        {"auto", "memory", "disk"}},
+      {"vector-memory", "Machine", 0.0,
+       "Gigabytes of memory that vectors may take; of more, each epoch reads them part by part; 0: half of the memory",
+       0, 1e6},
       {"cache", "Machine", Text(), "Folder that keeps decoded image files on disk, for runs to share; empty: none"},
       {"cache-size", "Machine", Int{20}, "Gigabytes that the cache may hold", 1, 1e6},
   };

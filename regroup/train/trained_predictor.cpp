@@ -10,11 +10,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unique_ptr<Network> load_network(const fs::path& file, const NetworkCard& card, at::Device device) {
-  auto network = make_network(
-      card.model, {card.channels, card.height, card.width, static_cast<int>(card.class_names.size()), card.base_width},
-      0);
-  load_tensors(file, tensors_of(*network));
+/// `prefix` is before the names of its tensors in the file.
+std::unique_ptr<Network> load_network(const fs::path& file, const NetworkCard& card, at::Device device,
+                                      const std::string& prefix = "") {
+  auto network = make_network(card.model,
+                              {card.channels, card.height, card.width, static_cast<int>(card.class_names.size()),
+                               card.base_width, card.is_vector()},
+                              0);
+  std::vector<NamedTensor> tensors = tensors_of(*network);
+  for (NamedTensor& tensor : tensors) tensor.name.insert(0, prefix);
+  load_tensors(file, tensors);
   network->training = false;
   network->move_to(device);
   return network;
@@ -22,7 +27,10 @@ std::unique_ptr<Network> load_network(const fs::path& file, const NetworkCard& c
 
 TrainedPredictor from_file(const fs::path& file, at::Device device) {
   TrainedPredictor trained{file.string(), read_card(file), {}};
-  trained.networks.push_back(load_network(file, trained.card, device));
+  const auto networks = static_cast<std::size_t>(trained.card.networks);
+  for (std::size_t i = 0; i < networks; ++i)
+    trained.networks.push_back(load_network(file, trained.card, device, networks > 1 ? network_prefix(i) : ""));
+  if (trained.card.mean_of_logits) trained.mean = PredictorMean::logits;
   return trained;
 }
 
@@ -55,7 +63,7 @@ TrainedPredictor load_trained_predictor(const fs::path& file_or_run, const std::
 }
 
 EvaluationOptions evaluation_of(const NetworkCard& card, at::Device device, Precision precision) {
-  return {{card.mean, card.deviation}, {device, precision, 1, card.test_flip}};
+  return {{card.mean, card.deviation}, {device, card.is_vector() ? Precision::fp32 : precision, 1, card.test_flip}};
 }
 
 }  // namespace regroup

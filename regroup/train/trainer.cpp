@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <chrono>
@@ -35,6 +36,7 @@
 #include "regroup/train/run_folder.h"
 #include "regroup/train/run_report.h"
 #include "regroup/train/run_settings.h"
+#include "regroup/train/time_left.h"
 
 namespace regroup {
 namespace {
@@ -76,6 +78,25 @@ std::optional<Normalisation> known_normalisation(const TrainOptions& options) {
   return Normalisation{card.mean, card.deviation};
 }
 
+/// A classifier of vectors is computed in fp32 where the processor has no bf16, and on a GPU.
+Precision precision_of(const Settings& settings, const RunData& data, at::Device device) {
+  const bool can_round = device.is_cpu() && rounded_linear_available();
+  return data.dataset.train.source->shape().is_vector && !can_round
+             ? Precision::fp32
+             : choose_precision(settings.text("precision"), device);
+}
+
+/// A sentence before anything is made of the data.
+RunData checked(RunData data, const Settings& settings) {
+  if (!data.dataset.train.source->shape().is_vector || !method_named(settings.text("method")).needs_images) return data;
+  std::vector<std::string_view> others;
+  for (const MethodInfo& method : methods())
+    if (!method.needs_images) others.push_back(method.name);
+  throw UserError(fmt::format(
+      "the method {} learns from views of an image that differ, and vectors have no views; give --method {}",
+      settings.text("method"), fmt::join(others, ", ")));
+}
+
 /// One run, from its data to its last epoch.
 class Run {
  public:
@@ -88,8 +109,8 @@ class Run {
         epochs_(static_cast<int>(settings.integer("epochs"))),
         checkpoint_seconds_(parse_duration(settings.text("checkpoint-every"))),
         device_(choose_device(settings.text("device"))),
-        precision_(choose_precision(settings.text("precision"), device_)),
-        data_(std::move(data)),
+        data_(checked(std::move(data), settings)),
+        precision_(precision_of(settings, data_, device_)),
         context_(settings, training_set(data_), device_, precision_, threads_of(settings)),
         method_(method_named(settings.text("method")).make(context_)),
         primary_(method_->primary()),
@@ -144,8 +165,10 @@ class Run {
         itself + copies * bytes * batch * method_->batches_held() * method_->learners().front()->model().outputs;
     const double there = physical_memory();
     const SampleShape shape = data_.dataset.train.source->shape();
-    const std::string sentence = fmt::format("a step of {} images of {}x{} takes about {:.1f} GB of memory",
-                                             settings_.integer("batch-size"), shape.width, shape.height, needed / 1e9);
+    const std::string samples = shape.is_vector ? fmt::format("vectors of {} numbers", shape.channels)
+                                                : fmt::format("images of {}x{}", shape.width, shape.height);
+    const std::string sentence = fmt::format("a step of {} {} takes about {:.1f} GB of memory",
+                                             settings_.integer("batch-size"), samples, needed / 1e9);
     const auto advice = [&] {
       return fmt::format("{}, and there are {:.1f}; a smaller --batch-size or --image-size takes less", sentence,
                          there / 1e9);
@@ -161,7 +184,10 @@ class Run {
   }
 
   /// Whether predictions are the mean over an image and its mirror image.
-  bool mirrors() const { return settings_.flag("test-flip") && data_.dataset.mirrored_is_same; }
+  bool mirrors() const {
+    return settings_.flag("test-flip") && data_.dataset.mirrored_is_same &&
+           !data_.dataset.train.source->shape().is_vector;
+  }
 
   NetworkCard card() const {
     const SampleShape shape = data_.dataset.train.source->shape();
@@ -294,18 +320,27 @@ class Run {
     const double per_step = epoch_seconds / static_cast<double>(taken);
     const double images_per_second = static_cast<double>(done.images) / per_step;
     const double whole_epoch = per_step * static_cast<double>(steps);
-    warn_if_slow(whole_epoch, images_per_second);
+    const Pace pace{
+        place().epoch,   epochs_,
+        frozen_epochs(), progress_.rows.empty() ? 0 : progress_.rows.back().value("seconds"),
+        whole_epoch,     progress_.waited_seconds / static_cast<double>(taken) * static_cast<double>(steps)};
+    const double later = seconds_of_later_epochs(pace);
+    warn_if_slow(pace, images_per_second, later);
+    const double image_seconds = thawed_seconds(pace) / whole_epoch / images_per_second;
     observer_.step_done({place().epoch + 1, epochs_, taken, steps, done.loss, images_per_second,
-                         whole_epoch - epoch_seconds + seconds_after_epoch(whole_epoch, 1 / images_per_second)});
+                         whole_epoch - epoch_seconds + later + seconds_of_measurements(image_seconds)});
   }
 
-  /// What is left of the run when this epoch has been trained: the epochs after it, and measuring.
-  double seconds_after_epoch(double this_epoch, double image_seconds) const {
-    const double per_epoch = progress_.rows.empty() ? this_epoch : progress_.rows.back().value("seconds");
+  /// Without weights from elsewhere nothing is frozen.
+  int frozen_epochs() const {
+    return settings_.text("init-weights").empty() ? 0 : static_cast<int>(settings_.integer("freeze-epochs"));
+  }
+
+  /// What measuring will take in the rest of the run.
+  double seconds_of_measurements(double image_seconds) const {
     const auto every = settings_.integer("eval-every");
     const auto measurements = (epochs_ + every - 1) / every - place().epoch / every;
-    return (epochs_ - place().epoch - 1) * per_epoch +
-           static_cast<double>(measurements) * (measuring_seconds_ > 0 ? measuring_seconds_ : guess(image_seconds));
+    return static_cast<double>(measurements) * (measuring_seconds_ > 0 ? measuring_seconds_ : guess(image_seconds));
   }
 
   /// The seconds of a measurement before there was one: a look at an image takes a third of a step with it.
@@ -316,15 +351,16 @@ class Run {
   }
 
   /// Who has begun something that takes a day wants to know soon.
-  void warn_if_slow(double epoch_seconds, double images_per_second) {
+  void warn_if_slow(const Pace& pace, double images_per_second, double later) {
     constexpr double patience = 600, settled = 15;
     if (warned_ || clock_seconds() - start_ < settled) return;
     warned_ = true;
-    if (epoch_seconds < patience) return;
+    if (pace.current < patience) return;
     observer_.message(fmt::format(
         "An epoch takes about {} here ({:.1f} images a second), {} in all; a smaller --image-size, --limit{} "
         "or fewer --epochs take less.",
-        duration_text(epoch_seconds), images_per_second, duration_text(epoch_seconds * epochs_),
+        duration_text(pace.current), images_per_second,
+        duration_text(progress_.seconds - progress_.epoch_seconds + pace.current + later),
         settings_.text("recipe") == "fast" ? "" : ", --recipe fast"));
   }
 
@@ -388,8 +424,8 @@ class Run {
   int epochs_;
   double checkpoint_seconds_;
   at::Device device_;
-  Precision precision_;
   RunData data_;
+  Precision precision_;
   Context context_;
   std::unique_ptr<Method> method_;
   std::string primary_;

@@ -39,7 +39,7 @@ for line in 'regroup [0-9]+\.[0-9]+\.[0-9]+$' 'engine +[a-zA-Z]+ \([A-Za-z]+\) [
   'precision +(bf16|fp32)' 'threads +[1-9]'; do
   grep -qE "^$line" <<<"$version" || fail "no '$line' in: $version"
 done
-mistake "'frobnicate' is not known here; the commands are train, audit, eval, predict, presets, runs, reproduce, noise, reference, completion" frobnicate
+mistake "'frobnicate' is not known here; the commands are train, audit, review, eval, predict, export, methods, presets, runs, reproduce, noise, reference, completion" frobnicate
 mistake "'--bogus' is not known here.*regroup noise --help" noise --data fashion-mnist --noise none --out x.csv --bogus
 mistake '--noise is required.*regroup noise --help' noise --data fashion-mnist --out x.csv
 mistake "unknown noise 'pairflop'.*symmetric" noise --data fashion-mnist --noise pairflop:0.1 --out x.csv
@@ -74,6 +74,9 @@ regroup reference >"$work/settings.md"
 cmp -s "$work/settings.md" "$source/docs/SETTINGS.md" || fail 'docs/SETTINGS.md is not what regroup reference prints'
 
 expect 0 'cifar100-inst-0.4 +The paper' presets
+expect 0 '^ce \(images, vectors\)$' methods
+expect 0 '^dividemix \(images; 2 networks; semi-supervised\)$' methods
+expect 0 '^  .*Learning with Noisy Labels as Semi-supervised Learning, 2020$' methods
 expect 0 'k = "200"' presets cifar10-sym-0.5
 mistake "unknown preset 'x'; known: cifar10-inst-0.2" presets x
 mistake 'there is no run here' train --resume nowhere
@@ -138,6 +141,7 @@ mistake 'line 1: nests deeper' reproduce deep.toml
 regroup train --limit 256 --val-split 0 --width 4 --epochs 1 --n 128 --checkpoint-every 5 --output run --quiet
 expect 0 'run +rml +fashion-mnist +none +resnet18 +1 +1 epochs' runs .
 expect 0 '^Ankle boot +[0-9.]+ % of 1000$' eval run
+expect 0 '^run.*: [0-9.]+ % of 10000 test images  top-5 [0-9.]+ %$' eval run --top5
 base64 -d >pixel.png <<<iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==
 regroup predict run pixel.png --out predictions.csv --probabilities
 [ "$(wc -l <predictions.csv)" = 2 ] || fail "predictions.csv: $(cat predictions.csv)"
@@ -153,7 +157,7 @@ printf 'two\nlines.png\0pixel.png\0' | "$program" predict run - --null --quiet >
 grep -q '^lines.png",' predictions.csv || fail "predict - --null: $(cat predictions.csv)"
 mistake 'no image is named' predict run - </dev/null
 mistake 'run holds a run; continue it by --resume run' train --output run
-for flag in '--k 5' '--n 8' '--eps 2' '--select 0.5' --no-median --scale-k '--record-losses epoch-end' '--seed 3' '--lr 0.2'; do
+for flag in '--k 5' '--n 8' '--eps 2' '--select 0.5' '--estimate mean' --scale-k '--record-losses epoch-end' '--seed 3' '--lr 0.2'; do
   # shellcheck disable=SC2086
   mistake "${flag%% *}: --resume continues with the run.s own settings" train --resume run $flag
 done
@@ -170,7 +174,7 @@ mistake '--output is empty' train --output ''
 expect 0 '^k = "7"$' train --method rml --k 7 --dry-run
 
 # What is printed is written to the end, or the exit code says so. A reader that has seen enough is no mistake.
-for arguments in '' --version 'train --help' presets 'predict run pixel.png'; do
+for arguments in '' --version 'train --help' methods presets 'predict run pixel.png'; do
   status=0
   # shellcheck disable=SC2086
   regroup $arguments >/dev/full 2>error || status=$?
@@ -238,7 +242,8 @@ mkdir -p squares/{train,test,test-other}/{a,b}
 for part in train/{a,b} test/{a,b} test-other/b; do for i in {1..8}; do cp pixel.png "squares/$part/$i.png"; done; done
 regroup train --data folder:squares --image-size 32 --width 4 --epochs 1 --batch-size 16 --output squares-run >printed 2>/dev/null
 grep -q '^on test-other$' printed || fail "train with two test sets: $(cat printed)"
-regroup eval squares-run >printed
+regroup eval squares-run --top5 >printed
+! grep -q top-5 printed || fail "five of two classes: $(cat printed)"
 grep -q ' 50.00 % of 16 test images$' printed && grep -qE ' (0|100).00 % of 8 images of test-other$' printed ||
   fail "eval of two test sets: $(cat printed)"
 mistake 'nowhere.run' runs $'nowhere\nrun'

@@ -28,6 +28,7 @@ offers --version regroup --v
 offers --data-dir regroup noise --data-
 offers '--mix-alpha --mix-alpha-late' regroup train --method ce --mix
 offers zsh regroup completion z
+offers methods regroup meth
 offers fashion-mnist regroup noise --data fash
 offers fashion-mnist regroup noise --data = fash
 offers folder: regroup train --data fol
@@ -37,7 +38,7 @@ offers '' regroup train --noise symmetric :
 offers symmetric-all: regroup train --noise symmetric-
 offers rml-semi regroup train --method rml-
 offers preact-resnet18 regroup train --quiet --model pre
-offers 'auto fast finetune paper photos' regroup train --recipe ''
+offers 'auto fast features finetune paper photos' regroup train --recipe ''
 offers 'auto cpu cuda' regroup predict --device ''
 offers 'auto bf16 fp32' regroup eval x --precision ''
 offers 'best last' regroup eval --checkpoint ''

@@ -30,7 +30,7 @@ TEST(Console, ALogIsNeverSilentForLong) {
   }
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_GE(count(said, "working\n"), 1U) << said;
-  EXPECT_GE(count(said, " 25 %  reading images, 30 of 120\n"), 2U) << said;
+  EXPECT_GE(count(said, " 25 %  reading, 30 of 120\n"), 2U) << said;
   EXPECT_EQ(count(said, "\x1b"), 0U) << "no bar without a terminal";
 }
 

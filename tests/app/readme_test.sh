@@ -22,13 +22,31 @@ PATH="$work/build:$PATH"
 regroup train --data folder:new-photos --model efficientnet-lite0 --image-size 32 --epochs 1 --output before --quiet > /dev/null ||
   fail 'EfficientNet-Lite0 is not trained'
 cp before/last/model.safetensors lite0.safetensors
+echo index,part,path,decision,label > decisions.csv
+# Vectors, the first number of which tells their class, with a text each.
+vectors() {
+  perl -e 'my $rows = shift; srand(1);
+    my $head = "{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: ($rows, 4), }";
+    $head .= " " x (117 - length $head) . "\n"; print "\x93NUMPY\x01\x00", pack("v", 118), $head;
+    print pack("f<4", $_ % 3 + rand() / 3, rand(), rand(), rand()) for 1 .. $rows' "$1"
+}
+mkdir vectors
+for part in train:240 test:60; do
+  rows=${part#*:}
+  vectors "$rows" > "vectors/${part%:*}.npy"
+  { echo label; for row in $(seq "$rows"); do echo "class $((row % 3))"; done; } > "vectors/${part%:*}.csv"
+done
+cp vectors/train.npy x.npy
+cp vectors/test.npy new.npy
+tail -n +2 vectors/train.csv > y.csv
+seq -f 'text %g' 240 > texts.txt
 sed -n '/^```toml$/,/^```$/p' "$readme" | sed '1d;$d' > my-grid.toml
 grep -q '^title' my-grid.toml || fail 'README has no grid any more'
 
 # The commands: indented lines of README, the examples of --help; without what follows as a comment.
 {
   grep -E '^    build/regroup ' "$readme"
-  for command in '' train audit eval predict presets runs reproduce noise; do
+  for command in '' train audit review eval predict export methods presets runs reproduce noise; do
     # shellcheck disable=SC2086
     regroup $command --help | grep -E '^  regroup ' || true
   done
@@ -40,6 +58,8 @@ grep -q '^title' my-grid.toml || fail 'README has no grid any more'
 begun() {
   case $1 in
     *'--data folder:photos'*) grep -qE '^epoch +1/' err ;;
+    *' review '*) grep -q 'http://127' out ;;
+    *' reproduce '*) find runs -newer started -path '*/tables/*.toml' | grep -q . && sleep 3 ;;
     *train*) grep -q 'The run is' err && sleep 1 ;;
     *) sleep 4 ;;
   esac
@@ -48,13 +68,14 @@ begun() {
 # try COMMAND: it ends well, or stops by Ctrl-C and says how to resume.
 try() {
   local pid status=0 step
+  touch started
   set -m
   bash -c "exec timeout --foreground 200 $1" > out 2> err < /dev/null &
   pid=$!
   set +m
   case $1 in
     *--dry-run* | *--help*) ;;
-    *' train '* | *' reproduce '* | *'audit --data'*)
+    *' train '* | *' reproduce '* | *' review '* | *'audit --data'*)
       for step in $(seq 1000); do
         if ! kill -0 $pid 2>/dev/null || begun "$1"; then break; fi
         sleep 0.1
@@ -76,6 +97,8 @@ while IFS= read -r command; do
     *'--resume runs/photos'*) [ -d runs/photos ] || cp -r runs/photos-rml-1 runs/photos 2>/dev/null || true ;;
     *'--out labels.csv'*) rm -f labels.csv ;;
     *'--out predictions.csv'*) rm -f predictions.csv ;;
+    *'--out model.'*) rm -f model.* ;;
+    *'predict model.safetensors'*) regroup export runs/photos-rml-1 --out model.safetensors --overwrite > /dev/null || true ;;
     *'--output runs/photos'*) rm -rf runs/photos ;;
     # Without a number of epochs the speed of the machine is measured first.
     *'--output runs/tuned'*) command+=' --image-size 64' ;;

@@ -23,7 +23,7 @@ rows = [
   { label = "CE", method = "ce", paper = ["75.51 ± 1.24"] },
   { label = "RML", method = "rml", paper = ["89.13 ± 0.21"] },
   { label = "RML from CE", id = "rml-from-ce", method = "rml", after = "ce" },
-  { label = "Forward", method = "forward", paper = ["77.92 ± 0.66"] },
+  { label = "To come", method = "to-come", paper = ["77.92 ± 0.66"] },
 ]
 END
 command=(reproduce grid.toml --scale smoke --data-dir data --threads 1)
@@ -108,6 +108,15 @@ regroup reproduce failing.toml --scale paper --data-dir data --threads 1 --outpu
 grep -q '^regroup: failing, CE, bad: bad.csv: is not a file that can be read' said || fail "a missing file: $(cat said)"
 regroup reproduce failing.toml --noise good --scale paper --data-dir data --threads 1 --output failing --quiet 2> said || fail "$(cat said)"
 grep -q 'bad.csv: is not a file' failing/tables/failing.md || fail "the missing file is not in the table: $(cat failing/tables/failing.md)"
+
+# A file that a grid names may lie beside the grid, or with the data.
+mkdir far
+cp failing/runs/*-ce-*/last/model.safetensors far/first.safetensors
+sed -e 's/columns = .*/columns = [{ label = "a" }]/' -e 's/method = "ce"/method = "ce", init-weights = "first.safetensors"/' failing.toml > far/tuned.toml
+regroup reproduce far/tuned.toml --data-dir data --threads 1 --output tuned 2> said || fail "weights beside the grid: $(cat said)"
+mv far/first.safetensors data
+regroup reproduce far/tuned.toml --data-dir data --threads 1 --output tuned 2> said || fail "weights with the data: $(cat said)"
+[ "$(ls -d tuned/runs/*/summary.json | wc -l)" = 1 ] || fail "weights that were moved: $(cat said)"
 
 # A grid of one's own has its own sizes and seeds, and its own folder.
 cat > own.toml <<'END'

@@ -2,13 +2,13 @@
 # walk_test.sh PROGRAM MAKE_DATA: the first hour of a new user with photos of several sizes, by the defaults: train, eval, predict,
 # resume, the same again, a grid of one's own, and what goes wrong on the way.
 set -euo pipefail
-program=$(readlink -f "$1") make_data=$(readlink -f "$2")
+program=$(readlink -f "$1") make_data=$(readlink -f "$2") source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
-regroup() { timeout --kill-after=5 240 "$program" "$@" </dev/null; }
+regroup() { timeout --kill-after=5 600 "$program" "$@" </dev/null; }
 
 # does WHAT PATTERN COMMAND...: it ends well, and says the pattern.
 does() {
@@ -40,15 +40,35 @@ run='runs/my photos-rml-1'
 does 'eval' '% of 15 test images' regroup eval "$run"
 does 'predict' '' regroup predict "$run" 'my photos/test' --out predictions.csv
 [ "$(wc -l < predictions.csv)" = 16 ] || fail "predictions.csv has $(wc -l < predictions.csv) lines for 15 photos"
+# What is exported says the same of the same pixels; photos of the network's own size are not scaled, so that nobody scales otherwise.
+mkdir pixels
+/usr/bin/python3 -c '
+import glob
+from PIL import Image
+for number, file in enumerate(sorted(glob.glob("my photos/test/*/*"))):
+    Image.open(file).convert("RGB").resize((96, 96)).save(f"pixels/{number:02}.png")'
+does 'predicting in fp32' '' regroup predict "$run" pixels --precision fp32 --out pixels.csv
+for file in model.safetensors model.pt model.onnx; do does "export to $file" 'gets +images: .samples, 3, 96, 96., RGB, 0 to 255' regroup export "$run" --out $file; done
+does 'predicting by the exported weights' '' regroup predict model.safetensors pixels --precision fp32 --out again.csv
+cmp pixels.csv again.csv || fail 'the exported weights predict otherwise'
+/usr/bin/python3 "$source/examples/run_exported.py" model.pt pixels/*.png >exported
+paste <(tail -n +2 pixels.csv | tr , '\t') exported | awk -F'\t' '
+  $1 == $4 && $2 == $5 && ($3 - $6) ^ 2 < 1e-6 { same += 1 } END { exit same != 15 }' || fail "in Python the exported network says $(cat exported)"
+refused 'model.onnx exists already|model.onnx.*--overwrite' export "$run" --out model.onnx
+refused 'does not say which format' export "$run" --out model.bin
+refused 'is not in a folder|cannot be written|does its folder exist' export "$run" --out nowhere/model.onnx
 does 'audit' '33 labels of training and validation images: about' regroup audit "$run"
 for file in issues.csv corrected.csv trusted.csv summary.json label-studio.json metadata.csv; do
   [ -s "$run/audit/$file" ] || fail "audit leaves no $file"
 done
 [ "$(wc -l < "$run/audit/issues.csv")" = 49 ] || fail "issues.csv has $(wc -l < "$run/audit/issues.csv") lines for 48 labels"
 refused 'has findings already; give --overwrite' audit "$run"
-does 'audit of a part' '' regroup audit "$run" --part test --out part
+does 'audit of a part' 'regroup review .* --findings part$' regroup audit "$run" --part test --out part
 [ "$(wc -l < part/issues.csv)" = 16 ] || fail "issues.csv has $(wc -l < part/issues.csv) lines for 15 test labels"
-does 'suspects in folders' 'suspects are in' regroup audit "$run" --sort-into suspects --link --overwrite
+does 'suspects in folders' 'suspects are in' regroup audit "$run" --sort-into suspects --link --overwrite --save-predictions
+seq 33 | awk '{ print $1 % 3 }' > given.txt
+does 'audit of predictions alone' '33 labels: about' regroup audit --from-probabilities "$run/audit/probabilities.npy" --labels given.txt
+[ "$(wc -l < "$run/audit/probabilities.audit/issues.csv")" = 34 ] || fail 'the audit of predictions alone lists other labels'
 does 'corrected labels are labels' '' regroup train --data 'folder:my photos' --recipe fast --epochs 1 \
   --labels "$run/audit/corrected.csv" --trusted "$run/audit/trusted.csv" --output corrected
 refused 'is not the folder of a run' audit 'my photos'

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "audit/small_audit.h"
 #include "regroup/audit/audit_files.h"
 #include "regroup/audit/sort_into.h"
 #include "regroup/core/error.h"
@@ -13,36 +14,6 @@
 
 namespace regroup {
 namespace {
-
-/// Four training images, one of them wrong, one doubtful, and a test image.
-Audit small_audit() {
-  Audit audit;
-  audit.class_names = {"cat", "dog, big"};
-  audit.parts = {"train", "val", "test"};
-  audit.samples.resize(5);
-  const float right[] = {0.99F, 0.02F, 0.4F, 0.97F, 0.9F};
-  const std::int32_t given[] = {0, 1, 0, 1, 0}, truth[] = {0, 0, 0, 1, -1};
-  for (std::size_t i = 0; i < 5; ++i) {
-    AuditedSample& sample = audit.samples[i];
-    sample.index = static_cast<std::uint32_t>(i == 4 ? 0 : i);
-    sample.part = i == 4 ? 2 : i == 3 ? 1 : 0;
-    sample.given = given[i];
-    sample.truth = truth[i];
-    sample.path = "a/" + std::to_string(i) + ".jpg";
-    sample.belief = {right[i], right[i] >= 0.5F ? given[i] : 1 - given[i], 1 - given[i], 1 - right[i], 1, 0};
-  }
-  Beliefs learnt, test;
-  for (std::size_t i = 0; i < 4; ++i) learnt.samples.push_back(audit.samples[i].belief);
-  test.samples.push_back(audit.samples[4].belief);
-  for (Beliefs* beliefs : {&learnt, &test}) {
-    beliefs->fit.transition = symmetric_transition(2, 0.2);
-    beliefs->noise_rate = {0.4, 0.1, 0.7};
-    beliefs->class_noise_rates.resize(2);
-  }
-  audit.labels.push_back({"labels of training and validation images", learnt, 0});
-  audit.labels.push_back({"labels of test", test, 4});
-  return audit;
-}
 
 TEST(Audit, ListsTheWorstLabelFirst) {
   Audit audit = small_audit();
@@ -65,6 +36,35 @@ TEST(Audit, CorrectsOnlyWhatIsMoreProbable) {
   dataset.train.labels = {0, 0, 0, 0, 0};
   EXPECT_EQ(parse_labels(corrected, "corrected.csv", dataset).labels, (std::vector<std::int32_t>{0, 0, 1, 1, 1}));
   EXPECT_EQ(parse_trusted(trusted_csv(audit), "trusted.csv", dataset), (std::vector<std::uint32_t>{0, 3}));
+}
+
+// What another tool predicted has one part, which is called `all`.
+TEST(Audit, CorrectsLabelsThatAreOfNoPartOfARun) {
+  Audit audit = small_audit();
+  audit.samples.resize(4);
+  audit.parts = {"all"};
+  for (AuditedSample& sample : audit.samples) sample.part = 0;
+  EXPECT_EQ(corrected_csv(audit, {0, 1, 0, 1}, {}, {}), "index,label\n0,0\n1,0\n2,1\n3,1\n");
+  EXPECT_EQ(trusted_csv(audit), "index\n0\n3\n");
+  EXPECT_THROW(corrected_csv(audit, {0, 1}, {}, {}), UserError) << "labels of fewer images";
+}
+
+TEST(Audit, NoNameIsAFormulaOfASpreadsheet) {
+  Audit audit = small_audit();
+  audit.class_names[1] = "=cmd|' /C calc'!A0";
+  audit.samples[1].path = "-1+1.jpg";
+  const std::string issues = issues_csv(audit);
+  EXPECT_NE(issues.find(",'-1+1.jpg,'=cmd|"), std::string::npos) << issues;
+  // Programs open what is named here, and a path with ./ before it is the same.
+  EXPECT_NE(metadata_csv(audit).find("\n./-1+1.jpg,'=cmd|"), std::string::npos);
+  const std::vector<std::string> paths{"a/0.jpg", "-1+1.jpg", "a/2.jpg", "a/3.jpg"};
+  const std::string corrected = corrected_csv(audit, {0, 1, 0, 1}, {}, paths);
+  EXPECT_NE(corrected.find("\n1,0,./-1+1.jpg\n"), std::string::npos) << corrected;
+  Dataset dataset;
+  dataset.class_names = audit.class_names;
+  dataset.train.labels = {0, 0, 0, 0};
+  dataset.train.paths = paths;
+  EXPECT_EQ(parse_labels(corrected, "corrected.csv", dataset).labels, (std::vector<std::int32_t>{0, 0, 1, 1}));
 }
 
 TEST(Audit, SaysHowGoodTheListIsWhereTheTruthIsKnown) {

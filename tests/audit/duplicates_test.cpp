@@ -21,6 +21,28 @@ std::vector<Image> made_pictures(std::uint32_t count, int side = 32) {
   return images;
 }
 
+TEST(EqualRows, AreThoseThatDifferByRoundingAlone) {
+  std::vector<float> values;
+  constexpr std::size_t rows = 3000, dimension = 6;  // so many that a graph finds the neighbours
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    Stream stream(1, Purpose::synthetic, 0, i % 2500);
+    for (std::size_t d = 0; d < dimension; ++d) {
+      const auto value = static_cast<float>(stream.normal());
+      // As if the second had been kept in float16.
+      values.push_back(i < 2500 ? value : value * (1 + (d % 2 == 0 ? 4e-4F : -4e-4F)));
+    }
+  }
+  const auto groups = equal_row_groups({values, dimension}, 2);
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < 500; ++i) found += groups[i] >= 0 && groups[i] == groups[2500 + i] ? 1 : 0;
+  EXPECT_GE(found, 495U) << "the graph may miss a few";
+  for (std::size_t i = 500; i < 2500; ++i) EXPECT_EQ(groups[i], -1) << i;
+  EXPECT_EQ(equal_row_groups({std::span(values).first(dimension), dimension}, 1), std::vector<std::int32_t>{-1});
+  // Twice as long is not the same.
+  const std::vector<float> lengths{1, 2, 2, 4, 1, 2};
+  EXPECT_EQ(equal_row_groups({lengths, 2}, 1), (std::vector<std::int32_t>{0, -1, 0}));
+}
+
 TEST(Duplicates, CopiesAreInTheGroupOfTheirPictureAndNothingElseIs) {
   constexpr std::uint32_t count = 400, copied = 80;
   std::vector<Image> images = made_pictures(count);

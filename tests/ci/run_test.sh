@@ -54,7 +54,7 @@ lint_torch='make lint-torch FILES=regroup/nn/b.cpp regroup/nn/a.cpp'
 unseen=('Of these, clang-tidy has not seen:' regroup/nn/b.cpp regroup/nn/a.cpp)
 test_passed='passed in 0 min: make test WERROR=ON'
 passed=("$test_passed" 'passed in 0 min: make lint' 'passed in 0 min: make test TORCH=python WERROR=ON'
-  'passed in 0 min: make test-pretrained')
+  'passed in 0 min: make test-pretrained' 'passed in 0 min: make test-runtimes')
 
 expect 0 0 "${passed[@]}" 'passed in 0 min: make sanitize' "passed in 0 min: $lint_torch"
 
@@ -65,10 +65,11 @@ expect 1 $((84 * 60)) 'NOT RUN, no time was left: make test WERROR=ON' 'Nothing 
 
 # What gets the time that is left.
 HANGS='test TORCH' expect 0 $soon "${passed[@]:0:2}" 'NOT FINISHED in 0 min: make test TORCH=python WERROR=ON' \
-  'NOT RUN, no time was left: make test-pretrained' 'NOT RUN, no time was left: make sanitize' "NOT RUN, no time was left: $lint_torch" "${unseen[@]}"
+  'NOT RUN, no time was left: make test-pretrained' 'NOT RUN, no time was left: make test-runtimes' 'NOT RUN, no time was left: make sanitize' "NOT RUN, no time was left: $lint_torch" "${unseen[@]}"
 HANGS=lint-torch expect 0 $soon "${passed[@]}" 'passed in 0 min: make sanitize' "NOT FINISHED in 0 min: $lint_torch" \
   "${unseen[0]}" regroup/nn/a.cpp
 NO_TORCH=1 expect 0 0 "${passed[@]:0:2}" 'NOT RUN, python3 has no PyTorch and pip cannot install it: make test TORCH=python, make test-pretrained' \
+  'NOT RUN, pip cannot install onnxruntime: make test-runtimes' \
   'passed in 0 min: make sanitize' 'NOT RUN, python3 has no PyTorch and pip cannot install it: make lint-torch'
 
 # What fails.

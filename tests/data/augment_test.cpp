@@ -34,7 +34,7 @@ Normalisation some_normalisation(int channels) {
 /// Of floats: themselves; of bfloat16: the floats of the same value.
 std::vector<float> written(const Augmenter& augmenter, Augmentation augmentation, PixelType type, std::uint32_t sample,
                            std::uint32_t epoch, std::size_t view) {
-  const std::size_t values = augmenter.images().shape().bytes();
+  const std::size_t values = augmenter.images().shape().values();
   std::vector<std::byte> bytes(values * bytes_of(type));
   const std::vector<Augmentation> views(view + 1, augmentation);
   const std::vector<std::byte*> out(view + 1, bytes.data());  // the last one stays
@@ -56,7 +56,8 @@ std::vector<float> written(const Augmenter& augmenter, Augmentation augmentation
 /// Pads the whole image, crops, mirrors and normalises in double.
 std::vector<double> slow_view(const SampleSource& images, std::uint32_t sample, const Normalisation& normalisation,
                               Padding padding, int shift, int top, int left, bool mirrored) {
-  const auto [channels, height, width] = images.shape();
+  const auto [channels, height, width, is_vector] = images.shape();
+  EXPECT_FALSE(is_vector);
   SampleScratch scratch;
   const auto image = images.read(sample, scratch);
   const auto source = [&, width = width, channels = channels](int y, int x, int c) {

@@ -44,7 +44,7 @@ TEST(Cifar10, ReadsItsBatchesInOrderWithTheChannelsSideBySide) {
   EXPECT_EQ(dataset.train.source->shape().width, 32);
   EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{1, 0, 2, 0, 3, 0, 4, 0, 5, 0}));
   const auto pixels = pixels_of(*dataset.train.source);
-  ASSERT_EQ(pixels.size(), 10 * dataset.train.source->shape().bytes());
+  ASSERT_EQ(pixels.size(), 10 * dataset.train.source->shape().values());
   EXPECT_EQ(dataset.test().labels, std::vector<std::int32_t>{9});
   for (std::size_t p = 0; p < 1024; ++p) {
     const std::size_t at = 2 * 3072 + 3 * p;  // the first image of the second batch

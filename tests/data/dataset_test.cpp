@@ -12,7 +12,7 @@ namespace {
 TEST(Datasets, AnUnknownNameListsTheKnownOnes) {
   EXPECT_EQ(user_error([] { load_dataset("mnits"); }),
             "unknown dataset 'mnits'; known: fashion-mnist, mnist, cifar10, cifar100, cifar100-coarse, clothing1m, "
-            "webvision, folder:PATH, csv:PATH");
+            "webvision, folder:PATH, csv:PATH, features:PATH");
 }
 
 TEST(Datasets, HaveDistinctNamesAndDescriptions) {

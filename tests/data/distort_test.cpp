@@ -168,8 +168,9 @@ TEST(Distort, IsAFunctionOfItsStream) {
 
 /// Every operation at every strength, on images of one pixel too: under the sanitizers this looks for bad accesses.
 TEST(Distort, TakesImagesOfAnySize) {
-  for (const auto& [channels, height, width] : std::vector<SampleShape>{{1, 1, 1}, {3, 1, 9}, {3, 2, 2}, {1, 7, 3}}) {
-    Bytes values = random_bytes(SampleShape{channels, height, width}.bytes()), scratch;
+  for (const auto& [channels, height, width, is_vector] :
+       std::vector<SampleShape>{{1, 1, 1}, {3, 1, 9}, {3, 2, 2}, {1, 7, 3}}) {
+    Bytes values = random_bytes(SampleShape{channels, height, width, is_vector}.values()), scratch;
     for (std::uint32_t sample = 0; sample < 200; ++sample) {
       Stream stream(2, Purpose::distort, 0, sample);
       const Distortion all{.jitter = 1, .operations = 3, .strength = sample / 199.0, .cutout = 1};

@@ -145,6 +145,24 @@ TEST(Folder, AClassMayBeCalledTrain) {
   EXPECT_EQ(load(folder).class_names, (Names{"ship", "test", "train"}));
 }
 
+TEST(Folder, PartsWithoutClassesAreNotClasses) {
+  const TemporaryFolder folder;
+  for (const char* name : {"train/1.png", "train/cat/2.png", "Test/3.png"}) add_image(folder, name);
+  EXPECT_EQ(error_of(folder), folder.path().string() +
+                                  ": Test, train are parts of the data; put the images of each "
+                                  "into folders of their classes");
+}
+
+TEST(Folder, APartHasImagesInFoldersOfClasses) {
+  for (const std::string part : {"test", "val"}) {
+    const TemporaryFolder folder;
+    for (const char* name : {"train/cat/1.png", "train/dog/2.png"}) add_image(folder, name);
+    add_image(folder, part + "/3.png");
+    EXPECT_EQ(error_of(folder),
+              (folder.path() / part).string() + ": no images in folders of classes; fill or remove this part");
+  }
+}
+
 TEST(Folder, OtherFilesAreCountedAndHiddenOnesAreIgnored) {
   const TemporaryFolder folder;
   for (const char* name : {"a/1.png", "b/1.png", "a/.2.png", ".git/1.png", "a/.thumbs/1.png"}) add_image(folder, name);

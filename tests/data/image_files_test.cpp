@@ -147,7 +147,7 @@ TEST_F(ImageFiles, BadImagesAreSkippedIfAskedForAndToldInOrder) {
     EXPECT_EQ(dataset.train.labels, (std::vector<std::int32_t>{0, 0, 0, 1}));
     EXPECT_EQ(dataset.train.paths, (std::vector<std::string>{"0.png", "2.png", "4.png", "5.png"}));
     EXPECT_EQ(dataset.train.clean.size(), 4U);
-    EXPECT_EQ(pixels_of(*dataset.train.source).size(), 4 * dataset.train.source->shape().bytes());
+    EXPECT_EQ(pixels_of(*dataset.train.source).size(), 4 * dataset.train.source->shape().values());
     EXPECT_EQ(dataset.test().paths, std::vector<std::string>{"7.png"});
     ASSERT_EQ(sentences.size(), 3U);
     EXPECT_TRUE(sentences[0].starts_with((folder.path() / "1.png").string() + ": neither"));
@@ -229,6 +229,25 @@ TEST_F(ImageFiles, TheSideMayBeChosenByWhatIsThere) {
   EXPECT_EQ(seen.common, (ImageSize{30, 30}));
   options.image_size = 28;
   EXPECT_EQ(load(options).train.source->shape().height, 28) << "what is asked for counts";
+}
+
+TEST_F(ImageFiles, WhoeverChoosesTheSideCanTryImagesThatStayOnDisk) {
+  LoadOptions options;
+  std::shared_ptr<const SampleSource> some;
+  options.choose_side = [&](const ImageSurvey& survey) {
+    some = survey.from_disk(29);
+    if (some != nullptr) {
+      EXPECT_EQ(pixels_of(*some).size(), std::size_t{6} * 3 * 29 * 29) << "the training images";
+    }
+    return 29;
+  };
+  load(options);
+  EXPECT_EQ(some, nullptr) << "they will be in memory";
+  options.keep = KeepImages::disk;
+  load(options);
+  ASSERT_NE(some, nullptr);
+  EXPECT_TRUE(some->decodes());
+  EXPECT_EQ(some->shape(), (SampleShape{3, 29, 29}));
 }
 
 TEST_F(ImageFiles, ProgressGrowsToTheTotalOnThreads) {

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "data/made_images.h"
@@ -53,6 +56,13 @@ std::vector<Batch> load(const Source& source, const BatchPlan& plan, std::size_t
                         int workers = 1, int ahead = 3) {
   Loader loader(source.augmenter, source.positions, plan, first, end, workers, ahead);
   return all_of(loader);
+}
+
+Workers helpers(std::size_t count) {
+  return {count, [](std::size_t tasks, const std::function<void(std::size_t)>& body) {
+            std::vector<std::jthread> threads;
+            for (std::size_t task = 0; task < tasks; ++task) threads.emplace_back(body, task);
+          }};
 }
 
 std::vector<std::uint32_t> slots_of(const std::vector<Batch>& batches) {
@@ -123,6 +133,27 @@ TEST(LoaderThreads, BatchesDoNotDependOnTheNumberOfWorkers) {
   }
 }
 
+TEST(LoaderThreads, HelpersPrepareTheSameBatches) {
+  const Source source(100);
+  BatchPlan plan = plan_of(100, 19);
+  plan.views = {augmentation, strong};
+  for (const std::size_t count : {1U, 3U}) {
+    Loader loader(source.augmenter, source.positions, plan, 2, 23, helpers(count));
+    expect_same(all_of(loader), load(source, plan, 2, 23));
+    EXPECT_EQ(loader.waited(), 0);
+  }
+}
+
+TEST(LoaderThreads, HelpersMistakesComeOutInTheirPlace) {
+  const Source source(30);
+  BatchPlan plan = plan_of(60, 10);  // 30 .. 59 do not exist
+  plan.shuffle = false;
+  Loader loader(source.augmenter, source.positions, plan, 2, 6, helpers(2));
+  EXPECT_EQ(loader.next()->slots.front(), 20U);
+  EXPECT_THROW(loader.next(), std::out_of_range);
+  EXPECT_THROW(loader.next(), std::out_of_range);
+}
+
 TEST(LoaderThreads, StartingInTheMiddleGivesTheSameBatches) {
   const Source source(40);
   for (const int batch_size : {7, 64}) {
@@ -132,6 +163,28 @@ TEST(LoaderThreads, StartingInTheMiddleGivesTheSameBatches) {
       expect_same(load(source, plan, first, 14, 2),
                   std::vector<Batch>(all.begin() + static_cast<std::ptrdiff_t>(first), all.end()));
   }
+}
+
+TEST(LoaderThreads, AWindowHasBlocksFromManyPlacesInRandomOrder) {
+  const Source source(960);
+  BatchPlan plan = plan_of(960, 20);
+  plan.window = 320;  // 32 blocks of 10 samples
+  const auto order = slots_of(load(source, plan, 0, 48));
+  EXPECT_EQ(sorted(order), sorted(plan.slots));
+  for (std::size_t begin = 0; begin < order.size(); begin += plan.window) {
+    const std::span window(order.data() + begin, plan.window);
+    std::set<std::uint32_t> blocks;
+    for (const std::uint32_t sample : window) blocks.insert(sample / 10);
+    EXPECT_EQ(blocks.size(), 32U) << "whole blocks";
+    EXPECT_GT(*blocks.rbegin() - *blocks.begin(), 60U) << "from all over";
+    std::size_t steps = 0;
+    for (std::size_t i = 1; i < window.size(); ++i) steps += window[i] == window[i - 1] + 1 ? 1 : 0;
+    EXPECT_LT(steps, 10U) << "shuffled within";
+  }
+  plan.epoch = 1;
+  EXPECT_NE(slots_of(load(source, plan, 0, 48)), order);
+  plan.epoch = 0;
+  expect_same(load(source, plan, 21, 30), load(source, plan, 21, 30, 3));
 }
 
 TEST(LoaderThreads, EverySampleHasItsTurnOnceUntilTheNextOrder) {

@@ -18,7 +18,7 @@ inline std::vector<std::uint8_t> random_bytes(std::size_t count) {
 }
 
 inline ImagesInMemory random_images(std::size_t count, SampleShape shape) {
-  return {shape, random_bytes(count * shape.bytes())};
+  return {shape, random_bytes(count * shape.values())};
 }
 
 /// All bytes of a source.

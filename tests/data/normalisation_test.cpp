@@ -34,7 +34,7 @@ TEST(Normalisation, TwoValuesThatHardlyVaryAreStillMeasured) {
 
 TEST(Normalisation, IsTheSameOnAnyNumberOfThreads) {
   constexpr SampleShape shape{3, 64, 64};
-  std::vector<std::uint8_t> values(300 * shape.bytes());
+  std::vector<std::uint8_t> values(300 * shape.values());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(i * i >> 7);
   const ImagesInMemory images(shape, values);
   const Normalisation one = measure_normalisation(images, 1);

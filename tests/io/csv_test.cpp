@@ -110,5 +110,25 @@ RC_GTEST_PROP(CsvWriterProperty, WhatIsWrittenIsReadBack, ()) {
   RC_ASSERT(parse(csv.text()) == records);
 }
 
+TEST(SpreadsheetText, BeginsLikeNoFormula) {
+  for (const std::string text : {"=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "'=x", "'", "''x"}) {
+    EXPECT_EQ(spreadsheet_text(text), "'" + text);
+    EXPECT_EQ(plain_text("'" + text), text);
+  }
+  for (const std::string text : {"", "cat", "a=b", " =1", "1-1"}) {
+    EXPECT_EQ(spreadsheet_text(text), text);
+    EXPECT_EQ(plain_text(text), text);
+  }
+  EXPECT_EQ(plain_text("'tis"), "'tis") << "as somebody writes it by hand";
+  EXPECT_EQ(plain_text("=1"), "=1");
+}
+
+RC_GTEST_PROP(SpreadsheetTextProperty, IsReadBackThroughCsv, ()) {
+  const auto text = *rc::gen::container<std::string>(rc::gen::element('\'', '=', '-', '\t', '\r', ' ', 'a', ',', '"'));
+  const auto records = parse(row({spreadsheet_text(text), "end"}));
+  RC_ASSERT(records.size() == 1U);
+  RC_ASSERT(plain_text(records[0][0]) == text);
+}
+
 }  // namespace
 }  // namespace regroup

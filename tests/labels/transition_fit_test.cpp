@@ -84,6 +84,23 @@ TEST(TransitionFit, IsNotTakenInByANetworkThatPredictsTheNoise) {
   EXPECT_NEAR(clear_transition(rows, 0.4)(0, 1), 0.4, 0.08);
 }
 
+// The network takes others for class 2, clearly, and does not recognise what is of it.
+TEST(TransitionFit, AClassThatTheNetworkKnowsBadlyIsNotTakenForOneWithoutRightLabels) {
+  MadeLabels made = make_labels(8000, symmetric_transition(10, 0.3), 4);
+  Stream random(5, Purpose::synthetic);
+  for (std::size_t i = 0; i < made.truth.size(); ++i) {
+    const auto row = made.rows.row(i);
+    const std::int32_t predicted = clearness_of(row).predicted;
+    if (made.truth[i] == 2) {
+      for (float& score : row) score *= 0.2F;
+      row[2] = row[3] - 1;
+    } else if (random.uniform() < 0.1) {
+      std::swap(row[2], row[static_cast<std::size_t>(predicted)]);
+    }
+  }
+  EXPECT_GT(clear_transition(made.rows, 0.3)(2, 2), 0.5);
+}
+
 TEST(TransitionFit, ReadsItFromTheClearestOfEachClass) {
   const std::vector<Clearness> samples{{0, 1}, {0, 3}, {0, 2}, {1, 5}, {1, 1}};
   EXPECT_EQ(most_confident(samples, 2, 0.4), (std::vector<std::uint32_t>{1, 2, 3}));
@@ -105,4 +122,21 @@ TEST(TransitionFit, ABookOfPredictionsDisagreesAsItsRowsDo) {
 }
 
 }  // namespace
+TEST(TransitionFit, AClassWithoutWrongLabelsHasRatesAmongClassesThatDifferAsMuchAsTheyCan) {
+  // All wrong labels are in one cell; one class was never seen at all.
+  const std::vector<double> counts{0, 900, 0,   0,  //
+                                   0, 900, 0,   0,  //
+                                   0, 0,   900, 0,  //
+                                   0, 0,   0,   0};
+  const TransitionMatrix matrix = shrunk_transition(counts, 4);
+  for (int y = 0; y < 4; ++y) {
+    double sum = 0;
+    for (int o = 0; o < 4; ++o) {
+      EXPECT_GE(matrix(y, o), 0) << y << ' ' << o;
+      sum += matrix(y, o);
+    }
+    EXPECT_NEAR(sum, 1, 1e-9) << y;
+  }
+}
+
 }  // namespace regroup

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -55,6 +56,50 @@ TEST(Learner, AStepReturnsTheLoss) {
   Learner learner("model", make, sgd, {});
   const at::Tensor loss = loss_of(learner);
   EXPECT_EQ(learner.step(loss), loss.item<double>());
+}
+
+TEST(Learner, ALongGradientIsShortened) {
+  const auto step = [](double longest, double factor) {
+    Learner learner("model", make,
+                    [](Network& network) {
+                      return std::make_unique<Sgd>(network, SgdOptions{0, false, 0});
+                    },
+                    {});
+    learner.rate = 1;
+    learner.largest_gradient = longest;
+    const auto before = copies(learner.model());
+    learner.step(loss_of(learner) * factor);
+    double squares = 0;
+    for (std::size_t i = 0; i < learner.model().parameters().size(); ++i)
+      squares += (learner.model().parameters()[i].tensor - before[i]).square().sum().item<double>();
+    return std::sqrt(squares);
+  };
+  const double length = step(0, 1);
+  EXPECT_NEAR(step(length / 4, 1), length / 4, 1e-3 * length);
+  EXPECT_NEAR(step(length / 4, 3), length / 4, 1e-3 * length) << "whatever its length was";
+  EXPECT_NEAR(step(length * 4, 1), length, 1e-3 * length) << "a short one stays";
+}
+
+TEST(Learner, TheEmaFollowsByTheDecayOfTheStep) {
+  Learner learner("model", make, sgd, {});
+  learner.rate = 0.1;
+  learner.ema_decay = 0;
+  learner.step(loss_of(learner));
+  EXPECT_TRUE(at::equal(learner.ema()->parameters()[0].tensor, learner.model().parameters()[0].tensor));
+  learner.ema_decay = 1;
+  const auto before = copies(*learner.ema());
+  learner.step(loss_of(learner));
+  EXPECT_TRUE(changed(*learner.ema(), before).empty());
+}
+
+TEST(Learner, TheEmaPredictsWithoutGradientsAndTheNetworkWhereThereIsNone) {
+  Learner learner("model", make, sgd, {});
+  learner.ema()->parameters().back().tensor.add_(1);
+  const at::Tensor by_ema = learner.forward_ema(images()).logits;
+  EXPECT_FALSE(by_ema.requires_grad());
+  EXPECT_TRUE(by_ema.allclose(learner.forward_in_evaluation(images()).logits + 1));
+  Learner without("model", make, sgd, {.ema = 0});
+  EXPECT_TRUE(at::equal(without.forward_ema(images()).logits, without.forward_in_evaluation(images()).logits));
 }
 
 TEST(Learner, WhatIsFrozenStaysAndTheRestLearns) {
@@ -238,6 +283,58 @@ TEST(Learner, ItsStateContinuesTheSameRun) {
   }
   EXPECT_TRUE(changed(second->model(), copies(first->model())).empty());
   EXPECT_TRUE(changed(*second->ema(), copies(*first->ema())).empty());
+}
+
+TEST(Learner, ItBeginsAnewFromWhatWasLoadedWhereThatIsKept) {
+  Learner learner("model", make, sgd, {});
+  learner.rate = 0.1;
+  learner.keep_start();
+  learner.set_loaded(all_names(learner.model()));
+  const auto loaded = copies(learner.model());
+  learner.step(loss_of(learner));
+  learner.restart("");
+  EXPECT_EQ(changed(learner.model(), loaded), (std::vector<std::string>{"fc.weight", "fc.bias"})) << "the classifier";
+  EXPECT_TRUE(changed(*learner.ema(), copies(learner.model())).empty());
+}
+
+TEST(Learner, ItBecomesAnotherNetworkAndItsOptimizerForgets) {
+  Learner learner("model", make, sgd, {});
+  learner.rate = 0.1;
+  const at::Tensor added = learner.add("head", at::eye(2));
+  learner.step(loss_of(learner) + added.sum());
+  const at::Tensor head = added.detach().clone();
+  const auto other = make(7);
+  learner.become(*other);
+  EXPECT_TRUE(changed(*other, copies(learner.model())).empty());
+  EXPECT_TRUE(changed(*other, copies(*learner.ema())).empty());
+  EXPECT_TRUE(at::equal(added, head)) << "what was added stays";
+  for (const NamedTensor& memory : learner.optimizer().state())
+    EXPECT_EQ(memory.tensor.count_nonzero().item<std::int64_t>(), 0) << memory.name;
+}
+
+TEST(Learner, GradientsOfSeveralLossesAddUp) {
+  Learner both("model", make, sgd, {}), sum("model", make, sgd, {});
+  both.rate = sum.rate = 0.1;
+  const at::Tensor scores = both.forward(images()).logits, same = sum.forward(images()).logits;
+  EXPECT_EQ(both.add_gradient(scores.square().mean(), /*keep_graph=*/true), scores.square().mean().item<double>());
+  both.step(scores.mean());
+  sum.step(same.square().mean() + same.mean());
+  const auto expected = copies(sum.model());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_TRUE(
+        at::allclose(tensors_of(both.model())[i].tensor.to(at::kFloat), expected[i].to(at::kFloat), 1e-4, 1e-5));
+}
+
+TEST(Learner, TheEmaBeginsAnewFromTheNetworkAndFollowsAsFastAsItIsTold) {
+  Learner learner("model", make, sgd, {});
+  learner.rate = 0.1;
+  for (int i = 0; i < 20; ++i) learner.step(loss_of(learner));
+  learner.restart_ema();
+  EXPECT_TRUE(changed(*learner.ema(), copies(learner.model())).empty());
+  learner.ema_decay = 0;
+  learner.step(loss_of(learner));
+  for (std::size_t i = 0; i < learner.model().parameters().size(); ++i)
+    EXPECT_TRUE(at::allclose(learner.ema()->parameters()[i].tensor, learner.model().parameters()[i].tensor));
 }
 
 }  // namespace

@@ -71,6 +71,13 @@ TEST(Mixing, ImagesKeepTheirLayout) {
   EXPECT_TRUE(at::allclose(result, x * 0.6 + x.index_select(0, partners) * 0.4));
 }
 
+TEST(Mixing, SmoothedTargetsSpreadAShareOverAllClasses) {
+  const at::Tensor targets = at::tensor({1.0F, 0.0F, 0.0F, 0.5F, 0.5F, 0.0F}).view({2, 3});
+  const float rest = 0.3F / 3;
+  EXPECT_TRUE(at::allclose(smoothed(targets, 0.3),
+                           at::tensor({0.7F + rest, rest, rest, 0.35F + rest, 0.35F + rest, rest}).view({2, 3})));
+}
+
 TEST(Mixing, SoftCrossEntropyIsThatOfEachLabelWeighed) {
   at::manual_seed(1);
   const at::Tensor logits = at::randn({5, 4}), labels = at::tensor({0, 3, 2, 1, 1}, at::kLong);

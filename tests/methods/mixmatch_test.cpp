@@ -93,33 +93,6 @@ TEST(MixMatch, ItsLossesAreTheirDefinitions) {
   EXPECT_FALSE(mixmatch_losses(logits.slice(0, 0, 3), batch).unlabelled.defined());
 }
 
-TEST(MixMatch, ALabelIsKeptWhereAllModelsPredictIt) {
-  Stream random(3, Purpose::synthetic);
-  constexpr std::int64_t samples = 200, classes = 4;
-  std::vector<at::Tensor> models;
-  for (int i = 0; i < 2; ++i) {
-    models.push_back(at::empty({samples, classes}));
-    for (std::int64_t j = 0; j < samples * classes; ++j)
-      models.back().data_ptr<float>()[j] = static_cast<float>(random.uniform());
-  }
-  std::vector<std::int32_t> labels;
-  for (std::int64_t i = 0; i < samples; ++i) labels.push_back(static_cast<std::int32_t>(random.below(classes)));
-  const auto labelled = agreeing(models, labels);
-  int count = 0;
-  for (std::int64_t i = 0; i < samples; ++i) {
-    bool expected = true;
-    for (const at::Tensor& model : models) {
-      const float* row = model.data_ptr<float>() + i * classes;
-      for (std::int64_t c = 0; c < classes; ++c)
-        if (row[c] > row[labels[static_cast<std::size_t>(i)]]) expected = false;
-    }
-    EXPECT_EQ(labelled[static_cast<std::size_t>(i)], expected ? 1 : 0) << i;
-    count += expected ? 1 : 0;
-  }
-  EXPECT_GT(count, 0);
-  EXPECT_LT(count, samples / 2);
-}
-
 TEST(MixMatch, TheRampRisesOnceAndStays) {
   EXPECT_EQ(ramp(0, 5, 4), 0);
   EXPECT_EQ(ramp(5, 5, 4), 0);

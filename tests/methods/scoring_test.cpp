@@ -15,7 +15,8 @@ Scores slowly(Network& network, const SampleSource& images, std::uint32_t positi
   network.training = false;
   SampleScratch scratch;
   const auto bytes = images.read(position, scratch);
-  const auto [channels, height, width] = images.shape();
+  const auto [channels, height, width, is_vector] = images.shape();
+  EXPECT_FALSE(is_vector);
   at::Tensor x = at::empty({1, channels, height, width});
   for (int c = 0; c < channels; ++c)
     for (int i = 0; i < height; ++i)

@@ -4,15 +4,9 @@
 #include <thread>
 #include <vector>
 
-#include "regroup/nn/kernels/workers.h"
+#include "regroup/core/workers.h"
 
 namespace regroup {
-
-inline Workers one_by_one() {
-  return {1, [](std::size_t tasks, const std::function<void(std::size_t)>& body) {
-            for (std::size_t task = 0; task < tasks; ++task) body(task);
-          }};
-}
 
 inline Workers threads(std::size_t count) {
   return {count, [](std::size_t tasks, const std::function<void(std::size_t)>& body) {

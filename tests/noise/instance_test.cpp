@@ -17,7 +17,7 @@ namespace {
 
 /// The bytes of images as they are.
 Features pixel_features(const SampleSource& images) {
-  return {images.shape().bytes(), [&images](std::size_t index, std::span<float> row) {
+  return {images.shape().values(), [&images](std::size_t index, std::span<float> row) {
             SampleScratch scratch;
             std::ranges::copy(images.read(static_cast<std::uint32_t>(index), scratch), row.begin());
           }};

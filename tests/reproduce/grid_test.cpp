@@ -64,6 +64,8 @@ TEST(Grid, SaysWhereItIsWrong) {
   EXPECT_EQ(message(with("seeds = 2", "seeds = 0")), "g: seeds is not a whole number from 1 to 10000");
   EXPECT_EQ(message(with("seeds = 2", "epochs = 2")),
             "g: 'epochs' is not known here; settings of the runs stand in settings = { ... }");
+  EXPECT_EQ(message(with("seeds = 2", "against = \"../train_loss\"")),
+            "g: against = '../train_loss' is no column of metrics.csv; give one, or minutes");
   EXPECT_EQ(message(with("label = \"CE\", ", "")), "g: block 1: rows 1: label is missing");
   EXPECT_EQ(message(with(", \"2.0\"]", "]")),
             "g, block Fashion-MNIST: row CE has 1 figures of the paper for 2 columns");

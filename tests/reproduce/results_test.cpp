@@ -51,6 +51,22 @@ TEST_F(Results, TheTableHasTheMeanOverSeedsAndTheDifference) {
   EXPECT_TRUE(has(text_of("tables/small-runs.csv"), "Digits,Symmetric 0.5,CE,1,model,1,0.5000,"));
 }
 
+TEST_F(Results, AccuraciesAreShownAgainstAnotherFigure) {
+  const Grid grid = small_grid(R"({ label = "CE", method = "ce", series = "both" },
+    { label = "RML", method = "rml", series = "both" })",
+                               "against = \"threshold\"");
+  has_run(grid);
+  for (const PlannedRun& run : plan_runs({grid}, {}, {}))
+    write_file(grid_folder_.run(run.name) / "metrics.csv",
+               run.settings.text("method") == "rml" ? "epoch,threshold\n1,9\n2,8\n3,0.25\n4,0.5\n5,\n" : "epoch\n1\n");
+  write_results(grid_folder_, {grid}, {});
+  // The mean of epochs 3 to 5, as far as it is known; cross-entropy has no threshold.
+  EXPECT_TRUE(has(text_of("tables/small-threshold.csv"), "Digits,Symmetric 0.5,RML,0.3750,"))
+      << text_of("tables/small-threshold.csv");
+  EXPECT_FALSE(has(text_of("tables/small-threshold.csv"), ",CE,0"));
+  EXPECT_TRUE(has(text_of("figures/small-against-threshold-Digits--Symmetric-0.5.svg"), ">both<"));
+}
+
 TEST_F(Results, AGridOfOnesOwnHasItsOwnPage) {
   const Grid grid = small_grid(two_rows, "title = \"My photos\"\nshow = [\"accuracy\", \"cost\"]");
   has_run(grid);

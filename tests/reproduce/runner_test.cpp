@@ -76,6 +76,21 @@ TEST_F(Runner, ARunThatStartsFromAStoppedOneDoesNotBegin) {
   EXPECT_EQ(run("finish", rows).done, 2U);
 }
 
+TEST_F(Runner, AMethodThatStartsFromCrossEntropyGetsItsBestNetwork) {
+  const std::string rows = R"({ label = "CE", method = "ce" }, { label = "F", method = "forward", after = "ce" },
+    { label = "RML", method = "rml", after = "ce" })";
+  ASSERT_EQ(run("mkdir -p \"$run/best\"; finish", rows).done, 3U);
+  const auto value_of = [&](std::size_t i, const std::string& name) {
+    for (const GivenValue& given : read_config(options_.folder.config(plan_[i].name).string()))
+      if (given.name == name) return to_text(given.value);
+    return std::string();
+  };
+  const fs::path ce = options_.folder.run(plan_[0].name);
+  EXPECT_EQ(value_of(1, "ce-weights"), (ce / "best/model.safetensors").string());
+  EXPECT_EQ(value_of(1, "init-weights"), "");
+  EXPECT_EQ(value_of(2, "init-weights"), (ce / "last/model.safetensors").string());
+}
+
 TEST_F(Runner, WhatStopsTheGridStopsItsRuns) {
   std::atomic<bool> stop = false;
   options_.stop = &stop;

@@ -181,14 +181,39 @@ TEST(RegroupMedian, WithoutMedianIsTheMeanOfAllSelected) {
   // Everything is selected, so the mean is that of the class.
   const Sample sample{std::vector<std::int32_t>(6, 0), {0, 1, 2, 3, 4, 5}};
   auto options = options_with(DrawSize::per_group(3), 2);
-  options.median = false;
+  options.centre = Centre::mean;
   for (const float estimate : estimates_of(sample, 1, options)) EXPECT_FLOAT_EQ(estimate, 2.5F);
+}
+
+TEST(RegroupMedian, MayBeTheMeanOfTheGroupsMedians) {
+  const Sample sample = half_noisy(600, 2);
+  const ClassIndex classes(sample.labels, 2);
+  for (const int per_group : {1, 2, 15, 20}) {
+    auto options = options_with(DrawSize::per_group(per_group));
+    options.centre = Centre::mean_of_medians;
+    const auto estimates = estimates_of(sample, 2, options, 9);
+    DrawScratch scratch;
+    for (const std::uint32_t i : classes.members(1)) {
+      std::vector<float> losses;
+      for (const std::uint32_t j : classes.members(1)) losses.push_back(sample.losses[j]);
+      Stream stream(options.seed, Purpose::selection, 9, i);
+      std::vector<std::vector<double>> groups(6);
+      for (const Drawn& one : ClassSampler(losses, 6, per_group, {}).draw(stream, scratch))
+        groups[one.group].push_back(static_cast<double>(losses[one.position]));
+      double sum = 0;
+      for (auto& group : groups) {
+        std::sort(group.begin(), group.end());
+        sum += (group[(group.size() - 1) / 2] + group[group.size() / 2]) / 2;
+      }
+      ASSERT_NEAR(estimates[i], sum / 6, 1e-6) << i << ' ' << per_group;
+    }
+  }
 }
 
 TEST(RegroupMedian, WithoutLossProcessingSelectsLargerLosses) {
   const Sample sample = half_noisy(2000, 1);
   auto options = options_with(DrawSize::per_group(50));
-  options.median = false;
+  options.centre = Centre::mean;
   const auto mean = [](const std::vector<float>& v) { return std::accumulate(v.begin(), v.end(), 0.0) / 2000; };
   const double processed = mean(estimates_of(sample, 1, options));
   options.selection.process_losses = false;

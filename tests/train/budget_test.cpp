@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "data/image_testing.h"
 #include "regroup/train/run_settings.h"
 #include "regroup/train/trainer.h"
@@ -81,6 +84,39 @@ TEST_F(BudgetedRun, ABudgetThatIsTooShortIsToldAndGivesAtLeastOneEpoch) {
   train(settings({{"budget", "0.001s"}}), {run, false, &stop}, listener);
   EXPECT_GE(resolve_settings({read_config((run / "config.toml").string())}).integer("epochs"), 1);
   EXPECT_NE(listener.messages.find("a longer --budget or a --limit gives better results"), std::string::npos);
+}
+
+/// Two thousand images that take three milliseconds each time that they are read.
+class SlowImages final : public SampleSource {
+ public:
+  SampleShape shape() const override { return {3, 32, 32}; }
+  std::size_t size() const override { return 2000; }
+  bool decodes() const override { return true; }
+  std::uint64_t digest(std::uint64_t before) const override { return before; }
+  SampleView read(std::uint32_t /*index*/, SampleScratch& /*scratch*/) const override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    return {pixels_, 32, 32};
+  }
+
+ private:
+  std::vector<std::uint8_t> pixels_ = std::vector<std::uint8_t>(std::size_t{3} * 32 * 32, 100);
+};
+
+/// An epoch takes three seconds on two threads, and nine tenths of the budget are planned.
+TEST_F(BudgetedRun, DecodingInEachEpochIsPartOfIt) {
+  RunData data;
+  data.dataset.class_names = {"a", "b"};
+  data.dataset.train.source = std::make_shared<SlowImages>();
+  data.split.train.resize(2000);
+  Budget budget(settings({{"budget", "1m"}, {"workers", "2"}}), listener);
+  EXPECT_LE(budget.decided(data).integer("epochs"), 18) << listener.notes;
+}
+
+TEST_F(BudgetedRun, TheSideFollowsFromHowLongItsImagesTakeToDecode) {
+  const Settings five_epochs = settings({{"budget", "12s"}, {"epochs", "5"}, {"workers", "2"}});
+  ImageSurvey survey{2000, 0, 0, 2, {64, 64}};
+  survey.from_disk = [&](int side) { return side < 64 ? nullptr : std::make_shared<SlowImages>(); };
+  EXPECT_LT(Budget(five_epochs, listener).choose_side(survey), 64) << "that would take 15 s";
 }
 
 TEST_F(BudgetedRun, WithoutABudgetEpochsMustBeGiven) {

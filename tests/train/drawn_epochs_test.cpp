@@ -1,11 +1,13 @@
 // Epochs that are a fresh subset of the samples.
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <sstream>
 
 #include "regroup/methods/method.h"
 #include "regroup/train/run_data.h"
@@ -79,7 +81,7 @@ TEST_F(DrawnEpochs, AreWholeOnesWhereTheBatchesHoldMoreThanThereIs) {
 
 /// The mean of all that was drawn of a class is the estimate where n groups hold it whole and the median is left out.
 TEST_F(DrawnEpochs, RmlWeighsBeforeItTrainsAndWithinWhatIsDrawn) {
-  const Settings with = settings({{"method", "rml"}, {"n", "2"}, {"k", "100"}, {"no-median", "true"}});
+  const Settings with = settings({{"method", "rml"}, {"n", "2"}, {"k", "100"}, {"estimate", "mean"}});
   Context context(with, samples(with), at::kCPU, Precision::fp32, 1);
   const auto method = method_named("rml").make(context);
   Phase& phase = method->phase(0);
@@ -116,6 +118,25 @@ TEST_F(DrawnEpochs, RmlSemiSplitsWhatIsDrawn) {
     for (std::uint32_t slot = 0; slot < 200; ++slot)
       EXPECT_EQ(method->labelled()[slot] >= 0, std::ranges::binary_search(slots, slot)) << slot;
   }
+}
+
+TEST_F(DrawnEpochs, TheOutcomeIsOfTheSamplesOfTheLastEpoch) {
+  Observer nobody;
+  const Settings with = settings();
+  const auto run = folder_.path() / "run";
+  train(with, {run}, nobody);
+  const Context context(with, samples(with), at::kCPU, Precision::fp32, 1);
+  std::istringstream lines(bytes_of(run / "outcome/train.csv"));
+  std::string line;
+  std::getline(lines, line);
+  std::vector<std::uint32_t> found;
+  while (std::getline(lines, line)) {
+    const auto index = static_cast<std::uint32_t>(std::stoul(line));
+    found.push_back(index);
+    const std::string label = fmt::format("{},{},", index, context.samples().labels[index]);
+    EXPECT_TRUE(line.starts_with(label)) << line;
+  }
+  EXPECT_EQ(found, context.epoch_slots(2));
 }
 
 TEST_F(DrawnEpochs, FiguresOfSamplesAreOfThoseThatWereDrawn) {

@@ -22,12 +22,20 @@ std::string train_outcome(const std::vector<std::string>& paths) {
   RunSummary summary;
   summary.predictors["model"] = {};
   const TemporaryFolder folder;
-  write_report(folder.path(), data, {{{2.5F, 0.25F}, {0, 0}}, {}}, {row}, summary);
+  write_report(folder.path(), data, {{{0, 1}, {2.5F, 0.25F}, {0, 0}}, {}}, {row}, summary);
   return read_text(folder.path() / "outcome/train.csv");
 }
 
 TEST(RunReport, TheOutcomeHasTheLossOfEveryTrainingLabel) {
   EXPECT_EQ(train_outcome({}), "index,label,clean,loss,predicted\n1,1,0,2.5,0\n2,0,,0.25,0\n");
+}
+
+TEST(RunReport, WrongLabelsAreMemorisedWherePredicted) {
+  RunData data;
+  data.observed = {0, 1, 1, 0};
+  data.clean = {0, 0, 0, 1};
+  data.split.train = {0, 1, 2, 3};
+  EXPECT_EQ(memorised_share(data, {{1, 3}, {}, {1, 1}}), 0.5) << "two of the slots, both wrong, the first memorised";
 }
 
 TEST(RunReport, TheOutcomeNamesImageFiles) {

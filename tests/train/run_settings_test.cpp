@@ -195,7 +195,8 @@ TEST(RunSettings, EveryHelpTextIsAShortLine) {
 }
 
 TEST(RunSettings, AllThatTheyWriteTheyRead) {
-  Settings settings = run_settings({{"data", "folder:a \"b\"\\c\n"}, {"lr", "1"}, {"k", "200"}, {"no-median", "true"}});
+  Settings settings =
+      run_settings({{"data", "folder:a \"b\"\\c\n"}, {"lr", "1"}, {"k", "200"}, {"no-loss-processing", "true"}});
   const Settings read = resolve_settings({parse_config(config_text(settings), "config.toml")});
   for (const SettingInfo& info : settings.all())
     EXPECT_EQ(read.value(info.name), settings.value(info.name)) << info.name;

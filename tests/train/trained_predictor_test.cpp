@@ -32,9 +32,9 @@ TEST(TrainedPredictor, OfAFolderOfImagesPredictsByItself) {
   const std::string data = "folder:" + (folder.path() / "photos").string();
   const Settings settings = run_settings({{"data", data},
                                           {"width", "8"},
-                                          {"epochs", "6"},
+                                          {"epochs", "16"},
                                           {"batch-size", "16"},
-                                          {"lr", "0.02"},
+                                          {"lr", "0.05"},
                                           {"image-size", "32"},
                                           {"threads", "1"}});
   Observer nobody;

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "regroup/nn/kernels/workers.h"
+#include "regroup/core/workers.h"
 
 namespace regroup {
 

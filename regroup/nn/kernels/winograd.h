@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "regroup/nn/kernels/workers.h"
+#include "regroup/core/workers.h"
 
 namespace regroup {
 

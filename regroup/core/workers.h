@@ -14,6 +14,12 @@ struct Workers {
   std::function<void(std::size_t tasks, const std::function<void(std::size_t task)>& body)> run;
 };
 
+inline Workers one_by_one() {
+  return {1, [](std::size_t tasks, const std::function<void(std::size_t task)>& body) {
+            for (std::size_t task = 0; task < tasks; ++task) body(task);
+          }};
+}
+
 /// Calls body(item, worker) for each item. A worker takes the next item when it is done with one.
 template <class Body>
 void for_each(std::size_t items, const Workers& workers, const Body& body) {

@@ -39,6 +39,8 @@ for line in 'regroup [0-9]+\.[0-9]+\.[0-9]+$' 'engine +[a-zA-Z]+ \([A-Za-z]+\) [
   'precision +(bf16|fp32)' 'threads +[1-9]'; do
   grep -qE "^$line" <<<"$version" || fail "no '$line' in: $version"
 done
+lesser=$(REGROUP_CPU=baseline regroup --version)
+grep -q '^precision *fp32' <<<"$lesser" || fail "a processor that is taken for a lesser one has bf16: $lesser"
 mistake "'frobnicate' is not known here; the commands are train, audit, review, eval, predict, export, methods, presets, runs, reproduce, noise, reference, completion" frobnicate
 mistake "'--bogus' is not known here.*regroup noise --help" noise --data fashion-mnist --noise none --out x.csv --bogus
 mistake '--noise is required.*regroup noise --help' noise --data fashion-mnist --out x.csv
@@ -73,11 +75,14 @@ mistake 'fish' completion fish
 regroup reference >"$work/settings.md"
 cmp -s "$work/settings.md" "$source/docs/SETTINGS.md" || fail 'docs/SETTINGS.md is not what regroup reference prints'
 
-expect 0 'cifar100-inst-0.4 +The paper' presets
+expect 0 'cifar100-inst-0.4 +Table 1: CIFAR-100, Instance 0.4' presets
 expect 0 '^ce \(images, vectors\)$' methods
 expect 0 '^dividemix \(images; 2 networks; semi-supervised\)$' methods
 expect 0 '^  .*Learning with Noisy Labels as Semi-supervised Learning, 2020$' methods
 expect 0 'k = "200"' presets cifar10-sym-0.5
+expect 0 'epochs = 320' presets cifar10-sym-0.5 --method joint-optim
+mistake 'name the preset' presets --method joint-optim
+mistake "unknown method 'pess'" presets cifar10-sym-0.5 --method pess
 mistake "unknown preset 'x'; known: cifar10-inst-0.2" presets x
 mistake 'there is no run here' train --resume nowhere
 mistake "unknown 'vgg'; known: fast, resnet18" train --model vgg

@@ -150,7 +150,7 @@ std::vector<Way> ways() {
   std::vector<Way> all;
 #if defined(__x86_64__)
   static const LinearKernels narrow = avx2::linear_kernels(), wide = avx512::linear_kernels();
-  if (cpu_has_avx2() && __builtin_cpu_supports("fma")) all.push_back({"Avx2", false, narrow});
+  if (cpu_has_fma()) all.push_back({"Avx2", false, narrow});
   if (cpu_has_avx512_bf16()) {
     all.push_back({"Avx512", false, wide});
     all.push_back({"Bf16", true, wide});

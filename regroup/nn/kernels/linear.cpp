@@ -13,7 +13,7 @@ namespace {
 LinearKernels kernels_of_this_processor() {
 #if defined(__x86_64__)
   if (cpu_has_avx512_bf16()) return avx512::linear_kernels();
-  if (cpu_has_avx2() && __builtin_cpu_supports("fma")) return avx2::linear_kernels();
+  if (cpu_has_fma()) return avx2::linear_kernels();
 #endif
   return {};
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "regroup/core/simd.h"
 #include "regroup/nn/kernels/winograd_kernels.h"
 
 namespace regroup {
@@ -210,13 +211,7 @@ void sum_shared(const WinogradShape& shape, const WeightPlan& plan, const float*
 
 }  // namespace
 
-bool winograd_available() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  return false;
-#endif
-}
+bool winograd_available() { return cpu_has_fma(); }
 
 bool winograd_pays(const WinogradShape& shape) {
   const std::size_t tiles = count_tiles(shape);

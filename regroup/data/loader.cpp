@@ -43,7 +43,7 @@ class BatchOrder {
   }
 
   void slots_of(std::size_t batch, std::vector<std::uint32_t>& slots) {
-    const std::size_t begin = batch * batch_size_;
+    const std::size_t begin = begin_of(batch);
     const std::size_t end = plan_.shuffle ? begin + batch_size_ : std::min(begin + batch_size_, used_);
     slots.resize(end - begin);
     for (std::size_t i = begin; i < end; ++i) {
@@ -52,7 +52,17 @@ class BatchOrder {
     }
   }
 
+  /// What tells the views of a sample from those that it had before in this epoch, or has in another plan: the epoch
+  /// itself for the first turn in the first plan.
+  std::uint32_t views_of(std::size_t batch, std::size_t place) const {
+    constexpr std::uint32_t apart = 0x9E3779B1;
+    const auto round = static_cast<std::uint32_t>((begin_of(batch) + place) / used_);
+    return plan_.epoch + (round << 8 | plan_.stream) * apart;
+  }
+
  private:
+  std::size_t begin_of(std::size_t batch) const { return batch * batch_size_; }
+
   /// From the plan's order on: it does not matter which orders came before.
   void shuffle(std::size_t number) {
     order_ = plan_.slots;
@@ -165,6 +175,7 @@ class Loader::Ring {
 
  private:
   struct Place {
+    std::size_t number = 0;
     Batch batch;
     std::size_t unfinished = 0;        // images
     std::vector<std::size_t> missing;  // places of the images that cannot be read
@@ -192,7 +203,7 @@ class Loader::Ring {
       Workspace& workspace = workspaces_[helper];
       workspace.missing.clear();
       try {
-        write_images(current.batch, some * grain_, std::min(count, (some + 1) * grain_), workspace);
+        write_images(current, some * grain_, std::min(count, (some + 1) * grain_), workspace);
       } catch (...) {
         const std::lock_guard lock(mutex);
         failure = std::current_exception();
@@ -240,7 +251,7 @@ class Loader::Ring {
     }
     lock.unlock();
     workspace.missing.clear();
-    write_images(current.batch, begin, end, workspace);
+    write_images(current, begin, end, workspace);
     lock.lock();
     current.missing.insert(current.missing.end(), workspace.missing.begin(), workspace.missing.end());
     current.unfinished -= end - begin;
@@ -249,6 +260,7 @@ class Loader::Ring {
 
   void make_room(std::size_t number, Place& place) {
     Batch& batch = place.batch;
+    place.number = number;
     order_.slots_of(number, batch.slots);
     batch.views.resize(plan_.views.size());
     for (auto& view : batch.views) view.resize(batch.slots.size() * augmenter_.output_bytes());
@@ -256,7 +268,8 @@ class Loader::Ring {
     place.missing.clear();
   }
 
-  void write_images(Batch& batch, std::size_t begin, std::size_t end, Workspace& workspace) const {
+  void write_images(Place& place, std::size_t begin, std::size_t end, Workspace& workspace) const {
+    Batch& batch = place.batch;
     const std::size_t bytes = augmenter_.output_bytes();
     auto& out = workspace.out;
     out.resize(batch.views.size());
@@ -267,7 +280,8 @@ class Loader::Ring {
     for (std::size_t i = begin; i < end; ++i) {
       for (std::size_t view = 0; view < out.size(); ++view) out[view] = batch.views[view].data() + i * bytes;
       if (i + 1 < end) augmenter_.images().expect(position(i + 1));
-      if (augmenter_.write(position(i), plan_.epoch, plan_.views, out, workspace.scratch)) continue;
+      if (augmenter_.write(position(i), order_.views_of(place.number, i), plan_.views, out, workspace.scratch))
+        continue;
       for (std::byte* view : out) std::memset(view, 0, bytes);
       workspace.missing.push_back(i);
     }

@@ -18,7 +18,8 @@ struct Batch {
 };
 
 /// The samples of one epoch in random order, `batch_size` at a time; when all had their turn, again in another order.
-/// Batch number b is a function of these values and b alone, so that a stopped epoch is resumed anywhere.
+/// Batch number b is a function of these values and b alone, so that a stopped epoch is resumed anywhere. A sample that
+/// has several turns looks different in each.
 struct BatchPlan {
   std::vector<std::uint32_t> slots;  ///< numbers of the samples, as the training set counts them
   int batch_size = 128;

@@ -119,6 +119,31 @@ TEST(LoaderThreads, WhatIsRandomAboutAnImageIsItsOwnAndNotItsSlots) {
     EXPECT_TRUE(std::equal(some.begin() + i * bytes, some.begin() + (i + 1) * bytes, same.begin() + (2 - i) * bytes));
 }
 
+TEST(LoaderThreads, ASampleHasAnotherViewInEachOfItsTurnsAndInEachPlan) {
+  const Source source(50);
+  const std::size_t bytes = source.augmenter.output_bytes();
+  // Views of 50 samples by slot: those of round 0, of round 1, and of another plan.
+  BatchPlan plan = plan_of(50, 50);
+  std::vector<Batch> batches = load(source, plan, 0, 2);
+  plan.stream = 1;
+  batches.push_back(load(source, plan, 0, 1).front());
+  std::vector<std::vector<std::byte>> views(3, std::vector<std::byte>(50 * bytes));
+  for (std::size_t b = 0; b < 3; ++b)
+    for (std::size_t i = 0; i < 50; ++i)
+      std::copy_n(batches[b].views[0].begin() + static_cast<std::ptrdiff_t>(i * bytes), bytes,
+                  views[b].begin() + static_cast<std::ptrdiff_t>(batches[b].slots[i] * bytes));
+  const auto same = [&](std::size_t a, std::size_t b) {
+    int count = 0;
+    for (std::size_t slot = 0; slot < 50; ++slot)
+      count += std::equal(&views[a][slot * bytes], &views[a][slot * bytes] + bytes, &views[b][slot * bytes]) ? 1 : 0;
+    return count;
+  };
+  // There are 5 x 5 x 2 views of an image: by chance one of the 50 is the same, ten hardly ever.
+  EXPECT_LT(same(0, 1), 10);
+  EXPECT_LT(same(0, 2), 10);
+  EXPECT_LT(same(1, 2), 10);
+}
+
 TEST(LoaderThreads, BatchesDoNotDependOnTheNumberOfWorkers) {
   const Source source(100);
   BatchPlan plan = plan_of(100, 19);

@@ -13,6 +13,7 @@
 #include "regroup/data/dataset.h"
 #include "regroup/noise/spec.h"
 #include "regroup/reproduce/grid.h"
+#include "regroup/reproduce/presets.h"
 #include "regroup/train/run_settings.h"
 
 namespace regroup {

@@ -3,37 +3,50 @@
 
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <string>
+#include <vector>
 
 #include "cli.h"
 #include "output.h"
-#include "regroup/train/run_settings.h"
+#include "regroup/core/error.h"
+#include "regroup/methods/method.h"
+#include "regroup/reproduce/presets.h"
 
 namespace regroup {
 namespace {
 
-/// The comment in a preset's first line.
-std::string_view title_of(const Preset& preset) {
-  const std::string_view line = preset.text.substr(0, preset.text.find('\n'));
-  return line.starts_with("# ") ? line.substr(2) : line;
-}
+struct PresetFlags {
+  std::optional<std::string> name;
+  std::string method;
+};
 
-void show(const std::string& name) {
-  preset_values(name);  // says what is known if this is not
+void show(const PresetFlags& flags) {
+  if (!flags.method.empty()) method_named(flags.method);  // says what is known if this is not
+  std::vector<GivenValue> values = preset_values(*flags.name, flags.method);
+  std::vector<GivenValue> layer = values;
+  if (!flags.method.empty()) layer.push_back({"method", flags.method, "--method"});
+  // What belongs to the methods of other rows alone is left out.
+  const Settings settings = resolve_settings({layer});
+  std::erase_if(values,
+                [&](const GivenValue& value) { return !settings.declared(value.name) || value.name == "method"; });
+  values.push_back({"method", settings.text("method"), "--method"});
   for (const Preset& preset : presets())
-    if (preset.name == name) write_out(preset.text);
+    if (preset.name == *flags.name) print_out("# {}\n", preset.title);
+  write_out(config_text(values));
 }
 
 }  // namespace
 
 void add_presets_command(CLI::App& app) {
-  auto name = std::make_shared<std::optional<std::string>>();
+  auto flags = std::make_shared<PresetFlags>();
   CLI::App* command = app.add_subcommand("presets", "List the presets, or show one");
-  command->add_option("name", *name, "The preset to show");
-  command->footer("Example:\n  regroup presets cifar10-sym-0.5");
-  command->callback([name] {
-    if (*name) return show(**name);
-    for (const Preset& preset : presets()) print_out("{:<24} {}\n", preset.name, title_of(preset));
+  command->add_option("name", flags->name, "The preset to show");
+  command->add_option("--method", flags->method, "Show it for this method, as its row of the table has it");
+  command->footer("Example:\n  regroup presets cifar10-sym-0.5 --method pes");
+  command->callback([flags] {
+    if (flags->name) return show(*flags);
+    if (!flags->method.empty()) throw UserError("--method: name the preset that is to be shown for it");
+    for (const Preset& preset : presets()) print_out("{:<24} {}\n", preset.name, preset.title);
   });
 }
 

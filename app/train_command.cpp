@@ -14,6 +14,7 @@
 #include "regroup/core/error.h"
 #include "regroup/methods/method.h"
 #include "regroup/methods/schedule.h"
+#include "regroup/reproduce/presets.h"
 #include "regroup/train/checkpoint.h"
 #include "regroup/train/duration.h"
 #include "regroup/train/trainer.h"
@@ -97,9 +98,15 @@ void tell_longer(const Settings& settings, const fs::path& folder, Console& cons
 Settings new_settings(const std::optional<std::string>& preset, const std::optional<std::string>& config,
                       const std::vector<GivenValue>& given) {
   std::vector<std::vector<GivenValue>> layers;
-  if (preset) layers.push_back(preset_values(*preset));
   if (config) layers.push_back(read_config(*config));
   layers.push_back(given);
+  if (preset) {
+    std::string method;
+    for (const auto& layer : layers)
+      for (const GivenValue& value : layer)
+        if (value.name == "method") method = to_text(value.value);
+    layers.insert(layers.begin(), preset_values(*preset, method));
+  }
   return resolve_settings(layers);
 }
 
@@ -171,7 +178,7 @@ std::string train_footer() {
          "\nExamples:\n"
          "  regroup train --data fashion-mnist --noise symmetric:0.5 --recipe fast\n"
          "  regroup train --data folder:photos --budget 20m --output runs/photos\n"
-         "  regroup train --preset cifar10-sym-0.5 --data-dir cifar --method ce\n"
+         "  regroup train --preset cifar10-sym-0.5 --data-dir cifar --method pes\n"
          "  regroup train --resume runs/photos\n"
          "  regroup train --resume runs/photos --epochs 300\n\n"
          "A value on the command line is stronger than one of --config, and that than one of --preset.";
@@ -191,8 +198,9 @@ std::string free_output(const Settings& settings) {
 void add_train_command(CLI::App& app) {
   auto flags = std::make_shared<TrainFlags>();
   CLI::App* command = app.add_subcommand("train", "Train a classifier on labels that are partly wrong");
-  command->add_option("--preset", flags->preset,
-                      "Settings of a cell of the paper's tables; regroup presets lists them");
+  command->add_option(
+      "--preset", flags->preset,
+      "Settings of a cell of the paper's tables, for the method that is given; regroup presets lists them");
   command->add_option("--config", flags->config, "TOML file of settings, such as the config.toml of another run");
   command->add_option("--output", flags->output, "Folder of the run [runs/DATA-METHOD-NUMBER]");
   command->add_option(

@@ -69,12 +69,16 @@ class Section {
   }
 
   std::map<std::string, std::int64_t> counts(std::string_view key) {
-    const toml::node* node = take(key);
     std::map<std::string, std::int64_t> values;
-    if (!node) return values;
-    if (!node->is_table()) throw UserError(fmt::format("{}: {} is not a table of numbers", place_, key));
-    Section inner(*node->as_table(), fmt::format("{}: {}", place_, key));
-    for (const auto& [name, value] : inner.table_) values[std::string(name.str())] = inner.count(name.str(), 1);
+    each_named(key, "numbers",
+               [&](Section& inner, std::string_view name) { values[std::string(name)] = inner.count(name, 1); });
+    return values;
+  }
+
+  std::map<std::string, std::string> named_texts(std::string_view key) {
+    std::map<std::string, std::string> values;
+    each_named(key, "texts",
+               [&](Section& inner, std::string_view name) { values[std::string(name)] = inner.needed_text(name); });
     return values;
   }
 
@@ -112,6 +116,15 @@ class Section {
     for (const toml::node& element : *node->as_array()) use(element, fmt::format("{}: {} {}", place_, key, ++number));
   }
 
+  template <class Use>
+  void each_named(std::string_view key, std::string_view what, Use use) {
+    const toml::node* node = take(key);
+    if (!node) return;
+    if (!node->is_table()) throw UserError(fmt::format("{}: {} is not a table of {}", place_, key, what));
+    Section inner(*node->as_table(), fmt::format("{}: {}", place_, key));
+    for (const auto& [name, value] : inner.table_) use(inner, name.str());
+  }
+
   const toml::table& table_;
   std::string place_;
   std::set<std::string> taken_;
@@ -131,6 +144,7 @@ GridColumn column_of(Section section) {
   column.label = section.needed_text("label");
   column.id = section.text("id", column.label);
   column.group = section.text("group");
+  column.preset = section.text("preset");
   column.test = section.text("test", column.test);
   column.values = section.other_settings();
   return column;
@@ -203,6 +217,7 @@ Grid parse_grid(std::string_view toml, const std::string& name) {
   grid.source = section.text("source");
   const std::string reference = section.text("reference");
   grid.notes = section.texts("notes");
+  grid.needs = section.named_texts("needs");
   grid.seeds = section.count("seeds", 1);
   grid.values = section.settings("settings");
   for (const std::string& word : section.texts("show")) grid.shown.push_back(shown_of(word, name));

@@ -35,6 +35,7 @@ struct GridColumn {
   std::string id;  ///< what `--noise` calls it; its label where it has none
   std::string group, label;
   std::string test = "test";  ///< the test set that its figures are of
+  std::string preset;         ///< what `regroup train --preset` calls it, in a built-in grid
   std::vector<GivenValue> values;
 };
 
@@ -71,6 +72,7 @@ struct Grid {
   std::string name;  ///< table1
   std::string title, caption, source;
   std::vector<std::string> notes;
+  std::map<std::string, std::string> needs;  ///< settings that name files, which a grid cannot carry, and why
   std::vector<Shown> shown;
   std::string against;  ///< a column of metrics.csv, or minutes; empty: nothing
   std::int64_t seeds = 1;

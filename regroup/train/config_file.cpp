@@ -66,4 +66,10 @@ std::string config_text(const Settings& settings) {
   return text;
 }
 
+std::string config_text(const std::vector<GivenValue>& values) {
+  std::string text;
+  for (const GivenValue& given : values) text += fmt::format("{} = {}\n", given.name, toml_value(given.value));
+  return text;
+}
+
 }  // namespace regroup

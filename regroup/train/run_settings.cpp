@@ -335,33 +335,6 @@ Settings resolve_settings(const std::vector<std::vector<GivenValue>>& layers) {
   return settings;
 }
 
-std::vector<GivenValue> preset_values(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const Preset& preset : presets()) {
-    if (preset.name == name) {
-      auto values = parse_config(preset.text, fmt::format("preset {}", name));
-      for (GivenValue& value : values) value.optional = true;
-      return values;
-    }
-    names.push_back(preset.name);
-  }
-  throw UserError(fmt::format("unknown preset '{}'; known: {}", name, fmt::join(names, ", ")));
-}
-
-std::string preset_need(std::string_view name, const Settings& settings) {
-  constexpr std::string_view mark = "\n# Needs ";
-  for (const Preset& preset : presets()) {
-    const auto found = preset.text.find(mark);
-    if (preset.name != name || found == std::string_view::npos) continue;
-    const std::string_view line = preset.text.substr(found + 1, preset.text.find('\n', found + 1) - found - 1);
-    const auto colon = line.find(": ");
-    const std::string_view setting = line.substr(mark.size() - 1, colon - mark.size() + 1);
-    if (settings.text(setting).empty())
-      return fmt::format("preset {}: {} is not given; {}", name, setting, line.substr(colon + 2));
-  }
-  return {};
-}
-
 Settings run_settings(const std::vector<std::pair<std::string, std::string>>& values) {
   std::vector<GivenValue> given;
   for (const auto& [name, text] : values)

@@ -53,18 +53,6 @@ std::vector<GivenValue> read_config(const std::string& file);
 
 /// All values as TOML that read_config reads.
 std::string config_text(const Settings& settings);
-
-struct Preset {
-  std::string_view name;
-  std::string_view text;  ///< its TOML file
-};
-const std::vector<Preset>& presets();
-
-/// The values of a preset. Throws UserError that lists the known ones.
-std::vector<GivenValue> preset_values(std::string_view name);
-
-/// A preset cannot carry files: its comment `# Needs SETTING: REASON` names what a user has to add. The sentence that
-/// says so, where `settings` lack it; else nothing.
-std::string preset_need(std::string_view name, const Settings& settings);
+std::string config_text(const std::vector<GivenValue>& values);
 
 }  // namespace regroup

@@ -18,79 +18,12 @@ std::vector<GivenValue> given(const std::string& name, const SettingValue& value
 }
 
 TEST(RunSettings, TheCommandLineIsStrongerThanAFileAndThatThanAPreset) {
-  const auto preset = preset_values("cifar10-sym-0.5");
+  const std::vector<GivenValue> preset{{"epochs", std::int64_t{200}, "preset x", /*optional=*/true}};
   EXPECT_EQ(resolve_settings({preset}).integer("epochs"), 200);
   EXPECT_EQ(resolve_settings({preset, given("epochs", std::int64_t{20})}).integer("epochs"), 20);
   EXPECT_EQ(
       resolve_settings({preset, given("epochs", std::int64_t{20}), given("epochs", std::int64_t{5})}).integer("epochs"),
       5);
-}
-
-TEST(RunSettings, EveryPresetResolvesForEveryMethod) {
-  for (const Preset& preset : presets())
-    for (const MethodInfo& method : methods())
-      EXPECT_EQ(
-          resolve_settings({preset_values(preset.name), given("method", std::string(method.name))}).text("method"),
-          method.name)
-          << preset.name;
-}
-
-/// METHODS of the paper's appendix: k by dataset and noise.
-TEST(RunSettings, PresetsHaveThePapersK) {
-  const auto k = [](const char* name) { return resolve_settings({preset_values(name)}).text("k"); };
-  EXPECT_EQ(k("cifar10-sym-0.2"), "600");
-  EXPECT_EQ(k("cifar10-sym-0.5"), "200");
-  EXPECT_EQ(k("cifar10-pair-0.45"), "200");
-  EXPECT_EQ(k("cifar10-inst-0.2"), "600");
-  EXPECT_EQ(k("cifar10-inst-0.4"), "200");
-  EXPECT_EQ(k("cifar100-sym-0.2"), "50");
-  EXPECT_EQ(k("cifar100-sym-0.5"), "20");
-  EXPECT_EQ(k("cifar10-semi-sym-0.8"), "60");
-  EXPECT_EQ(k("cifar10-semi-inst-0.2"), "600");
-  EXPECT_EQ(k("cifar100-semi-pair-0.45"), "20");
-  EXPECT_EQ(k("cifar100-semi-sym-0.8"), "6");
-  EXPECT_EQ(k("clothing1m"), "200");
-  EXPECT_EQ(k("clothing1m-semi"), "200");
-  EXPECT_EQ(presets().size(), 26U);
-}
-
-/// What METHODS has of the two sets of photos.
-TEST(RunSettings, PresetsOfPhotosHaveThePapersSettings) {
-  for (const char* name : {"clothing1m", "clothing1m-semi", "webvision", "webvision-semi"}) {
-    SCOPED_TRACE(name);
-    const Settings settings = resolve_settings({preset_values(name)});
-    const bool is_clothing = settings.text("data") == "clothing1m", is_semi = settings.text("method") == "rml-semi";
-    EXPECT_EQ(settings.text("model"), "resnet50");
-    EXPECT_EQ(settings.integer("resize"), is_clothing ? 256 : 320);
-    EXPECT_EQ(settings.integer("image-size"), 224);
-    EXPECT_EQ(settings.text("crop"), "random");
-    EXPECT_EQ(settings.integer("batch-size"), 32);
-    EXPECT_EQ(settings.number("lr"), is_clothing ? 0.002 : 0.01);
-    EXPECT_EQ(settings.number("min-lr"), 2e-5);
-    EXPECT_EQ(settings.number("weight-decay"), 5e-4);
-    EXPECT_EQ(settings.text("schedule"), "cosine");
-    EXPECT_EQ(settings.integer("epochs"), is_semi && !is_clothing ? 300 : 200);
-    EXPECT_EQ(settings.integer("epoch-batches"), is_clothing ? 1000 : 0);
-    EXPECT_EQ(settings.flag("epoch-balance"), is_clothing);
-    EXPECT_EQ(settings.flag("top5"), !is_clothing);
-    EXPECT_EQ(settings.integer("n"), 6);
-    EXPECT_EQ(settings.number("select"), is_clothing ? 0 : 0.75);
-    if (!is_semi) continue;
-    EXPECT_EQ(settings.integer("warmup-epochs"), is_clothing ? 10 : 200);
-    EXPECT_EQ(settings.number("lambda-u"), 0);
-    EXPECT_EQ(settings.number("mix-alpha"), 0.5);
-    EXPECT_EQ(settings.number("mix-alpha-late"), 0.5);
-  }
-}
-
-TEST(RunSettings, APresetSaysWhichFileItNeeds) {
-  const auto preset = preset_values("clothing1m");
-  EXPECT_EQ(preset_need("clothing1m", resolve_settings({preset})),
-            "preset clothing1m: init-weights is not given; the paper starts from a ResNet-50 that was trained on "
-            "ImageNet");
-  EXPECT_EQ(preset_need("clothing1m", resolve_settings({preset, given("init-weights", std::string("r.safetensors"))})),
-            "");
-  EXPECT_EQ(preset_need("webvision", resolve_settings({preset_values("webvision")})), "");
 }
 
 std::vector<GivenValue> typed(const std::string& name, const std::string& text) {
@@ -215,8 +148,6 @@ TEST(RunSettings, WrongFilesAreExplained) {
             "run.toml: epohcs: there is no setting 'epohcs'");
   EXPECT_EQ(user_error([] { parse_config("lr = [1]", "run.toml"); }),
             "run.toml: lr: is neither a number, a text, true nor false");
-  EXPECT_NE(user_error([] { preset_values("cifar10"); }).find("unknown preset 'cifar10'; known: cifar10-inst-0.2"),
-            std::string::npos);
 }
 
 TEST(Schedule, FollowsItsShape) {

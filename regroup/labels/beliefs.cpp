@@ -111,7 +111,7 @@ double scale_between(const PredictionRows& from, const PredictionRows& to) {
 
 UncertainRate estimate_rate(const BeliefInput& input, const PredictionRows& trained, const PredictionRows& held_out,
                             bool has_held_out) {
-  const std::optional<double> course = rate_of_course(input.course);
+  const std::optional<double> course = rate_of_course(input.course, input.course_turns);
   if (!course && !has_held_out) {
     const Disagreement differ = clear_disagreement(trained.size() > held_out.size() ? trained : held_out);
     return rate_of_held_out(differ.rate, differ.clear);

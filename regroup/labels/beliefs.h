@@ -23,6 +23,7 @@ struct BeliefInput {
   std::span<const std::uint8_t> trusted;  ///< 1: somebody has verified the label; empty: none is
 
   std::span<const float> course;  ///< the noise rate after each epoch of the training (rate_of_course); or empty
+  std::size_t course_turns = turns_of_network;
 
   /// Fills in the log-probabilities that are predicted for a sample. Called from several threads.
   std::function<void(std::size_t sample, std::span<float> log_probabilities)> predict;

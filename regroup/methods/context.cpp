@@ -9,6 +9,7 @@
 
 #include "regroup/core/parallel.h"
 #include "regroup/data/split.h"
+#include "regroup/labels/noise_rate_estimate.h"
 #include "regroup/labels/transition_fit.h"
 #include "regroup/methods/mixing.h"
 #include "regroup/nn/adam.h"
@@ -283,6 +284,10 @@ at::Tensor Context::validation_logits(Network& network) const {
   return score_plainly({&network}, *samples_.source, samples_.validation, samples_.normalisation, scoring())
       .front()
       .logits;
+}
+
+std::optional<double> Context::noise_rate() const {
+  return rate_of_course(noise_rates_, samples_.source->shape().is_vector ? turns_of_head : turns_of_network);
 }
 
 void Context::end_epoch(int epoch) {

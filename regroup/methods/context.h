@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -126,6 +127,9 @@ class Context {
 
   /// The share of wrong labels as the predictions after each epoch have shown it; not a number for epochs to come.
   const std::vector<float>& noise_rates() const { return noise_rates_; }
+
+  /// That share by all epochs so far (labels/noise_rate_estimate.h); nothing before the first has ended.
+  std::optional<double> noise_rate() const;
 
   /// Called when all passes of an epoch are done.
   void end_epoch(int epoch);

@@ -9,7 +9,6 @@
 
 #include "regroup/core/clock.h"
 #include "regroup/core/error.h"
-#include "regroup/labels/noise_rate_estimate.h"
 #include "regroup/rml/groups.h"
 #include "regroup/rml/regroup_median.h"
 
@@ -56,7 +55,7 @@ void RmlPhase::begin_epoch(int epoch) {
   const double start = clock_seconds();
   const auto number = static_cast<std::uint32_t>(epoch);
   // The predictions of all epochs so far tell more than the losses of the last.
-  if (const auto rate = rate_of_course(context().noise_rates()))
+  if (const auto rate = context().noise_rate())
     std::fill_n(estimator_.noise_rates().begin(), epoch + 1, static_cast<float>(*rate));
   const RegroupReport report =
       context().draws_epochs() ? weigh_drawn(number) : estimator_.weights(context().book().losses(), number, weights_);

@@ -83,7 +83,15 @@ void judge_learnt(const RunPredictions& run, AuditPart part, int threads, Audit&
     trusted[i] = std::ranges::binary_search(data.trusted, sample.index) ? 1 : 0;
   }
   const PredictionBook* const history = audit.knows_history ? &run.history : nullptr;
-  BeliefInput input{data.dataset.classes(), labels, footing, trusted, run.noise_rates, {}, threads};
+  const bool is_vectors = set.source->shape().is_vector;
+  BeliefInput input;
+  input.classes = data.dataset.classes();
+  input.labels = labels;
+  input.footing = footing;
+  input.trusted = trusted;
+  input.course = run.noise_rates;
+  input.course_turns = is_vectors ? turns_of_head : turns_of_network;
+  input.threads = threads;
   input.predict = [&](std::size_t i, std::span<float> row) {
     i < trained ? read_scores(run.train.last, history, i, row)
                 : read_scores(run.validation.last, nullptr, i - trained, row);
@@ -92,7 +100,7 @@ void judge_learnt(const RunPredictions& run, AuditPart part, int threads, Audit&
   add_lengths(run.train, lengths);
   add_lengths(run.validation, lengths);
   if (lengths.size() != count) lengths.clear();
-  const char* const samples = set.source->shape().is_vector ? "vectors" : "images";
+  const char* const samples = is_vectors ? "vectors" : "images";
   take_beliefs(audit, fmt::format("labels of training and validation {}", samples), 0, believe(input), lengths);
 }
 
@@ -104,7 +112,10 @@ void judge_test(const RunPredictions& run, std::size_t number, AuditPart part, i
   add_samples(audit, scored, test.name, test.set, part == AuditPart::all || part == AuditPart::test);
   for (std::size_t i = 0; i < scored.positions.size() && !test.set.clean.empty(); ++i)
     audit.samples[first + i].truth = test.set.clean[i];
-  BeliefInput input{run.data.dataset.classes(), test.set.labels, {}, {}, {}, {}, threads};
+  BeliefInput input;
+  input.classes = run.data.dataset.classes();
+  input.labels = test.set.labels;
+  input.threads = threads;
   input.predict = [&](std::size_t i, std::span<float> row) { read_scores(scored.last, nullptr, i, row); };
   std::vector<float> lengths;
   add_lengths(scored, lengths);
@@ -178,7 +189,10 @@ Audit audit_probabilities(const std::vector<std::string>& class_names, std::span
     audit.samples.push_back(sample);
   }
   const std::size_t classes = class_names.size();
-  BeliefInput input{static_cast<int>(classes), labels, {}, {}, {}, {}, threads};
+  BeliefInput input;
+  input.classes = static_cast<int>(classes);
+  input.labels = labels;
+  input.threads = threads;
   input.predict = [&](std::size_t i, std::span<float> row) {
     for (std::size_t y = 0; y < classes; ++y) row[y] = std::log(std::max(probabilities[i * classes + y], least));
   };

@@ -92,8 +92,7 @@ std::vector<GivenValue> preset_values(std::string_view name, std::string_view me
 std::string preset_need(std::string_view name, const Settings& settings) {
   const Cell& cell = cell_named(name);
   for (const auto& [setting, reason] : cell.grid->needs)
-    if (settings.text(setting).empty())
-      return fmt::format("preset {}: {} is not given; {}", name, setting, reason);
+    if (settings.text(setting).empty()) return fmt::format("preset {}: {} is not given; {}", name, setting, reason);
   const GridRow* const row = row_of(*cell.block, settings.text("method"));
   if (row != nullptr && !row->after.empty() && settings.declared("ce-weights") && settings.text("ce-weights").empty())
     return fmt::format(

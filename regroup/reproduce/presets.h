@@ -8,8 +8,8 @@
 
 namespace regroup {
 
-/// A cell of the paper's tables as settings for `regroup train`: a column of a built-in grid that has `preset = "NAME"`,
-/// with the row of the method that is chosen.
+/// A cell of the paper's tables as settings for `regroup train`: a column of a built-in grid that has `preset =
+/// "NAME"`, with the row of the method that is chosen.
 struct Preset {
   std::string name, title;
 };

@@ -102,9 +102,10 @@ TEST(Presets, SayWhichFileTheyNeed) {
   EXPECT_EQ(preset_need("clothing1m", resolve_settings({preset, given("init-weights", std::string("r.safetensors"))})),
             "");
   EXPECT_EQ(preset_need("webvision", resolve_settings({preset_values("webvision")})), "");
-  EXPECT_EQ(preset_need("cifar10-sym-0.5", resolve_settings({preset_values("cifar10-sym-0.5", "dmi")})),
-            "preset cifar10-sym-0.5: ce-weights is not given; DMI starts from a finished run of ce, whose epochs are not "
-            "among its own; now its first epochs are cross-entropy");
+  EXPECT_EQ(
+      preset_need("cifar10-sym-0.5", resolve_settings({preset_values("cifar10-sym-0.5", "dmi")})),
+      "preset cifar10-sym-0.5: ce-weights is not given; DMI starts from a finished run of ce, whose epochs are not "
+      "among its own; now its first epochs are cross-entropy");
 }
 
 }  // namespace

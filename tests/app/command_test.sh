@@ -128,7 +128,12 @@ END
 help_has '--preset cifar100-semi-sym-0.5' <<'END'
 ^Method rml-semi:$
 --epochs .*\[400\]$
---warmup-epochs .*\[35\]$
+--k .*\[20\]$
+END
+help_has '--preset cifar10-sym-0.5 --method joint-optim' <<'END'
+^Method joint-optim:$
+--epochs .*\[320\]$
+--joint-rate .*\[0.2\]$
 END
 mistake "--method: unknown 'rmll'; known: ce, mixup, .*rml, rml-semi$" train --method rmll --help
 mistake "--mix-alpha: 'much' is not a number" train --mix-alpha much --method mixup

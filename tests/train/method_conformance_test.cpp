@@ -391,7 +391,7 @@ INSTANTIATE_TEST_SUITE_P(
         std::pair{std::string("joint-optim"), Values{}},
         std::pair{std::string("pencil"), Values{{"label-rate", "3000"}}},
         std::pair{std::string("sop"), Values{{"u-rate", "1000"}, {"v-rate", "1000"}}},
-        std::pair{std::string("ncr"), Values{{"consistency-weight", "0.5"}}},
+        std::pair{std::string("ncr"), Values{{"consistency-weight", "0.8"}}},
         std::pair{std::string("rml-semi"), Values{{"k", "2"}, {"warmup-epochs", "5"}}}),
     [](const auto& info) {
       std::string name = info.param.first;

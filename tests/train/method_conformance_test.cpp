@@ -360,8 +360,9 @@ TEST_P(RobustMethod, BeatsCrossEntropyOnWhatThatMemorises) {
   const auto primary = [](const TrainResult& result) { return result.summary.predictors.at(result.summary.primary); };
   EXPECT_GT(ce.summary.memorised, 0.9);
   EXPECT_LT(robust.summary.memorised, 0.5 * ce.summary.memorised);
-  // Of 200 test images; on some processors cross-entropy has luck with a few of them.
-  EXPECT_GT(primary(robust).last, primary(ce).last - 0.02);
+  // In fp32 with PyTorch 2.13 these two were one of 200 test images behind.
+  const bool hardly_ahead = GetParam().first == "pes-semi" || GetParam().first == "nce-rce";
+  EXPECT_GT(primary(robust).last, primary(ce).last - (hardly_ahead ? 0.02 : 0));
 }
 
 INSTANTIATE_TEST_SUITE_P(
